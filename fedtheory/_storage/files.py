@@ -90,13 +90,7 @@ def publish(folder: Path, files: Mapping[str, bytes], index: str, about: Mapping
 
 
 def published(folder: Path, index: str) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Return the content of an index and the files that were written with it.
-
-    Raises
-    ------
-    OtherFileError
-        If a file is missing or has changed, with a message that follows "got".
-    """
+    """Return the content of an index and the files that were written with it."""
     known = read_json(folder / index)
     listed = known.get("files") if isinstance(known, dict) else None
     if not isinstance(listed, dict) or not all(isinstance(digest, str) for digest in listed.values()):
@@ -120,15 +114,7 @@ def _digest(content: bytes) -> str:
 
 
 def place(path: Path, content: bytes, *, new: bool = False) -> None:
-    """Write one file under a temporary name in the same folder, flush it to the disk, and rename it.
-
-    Raises
-    ------
-    FileExistsError
-        If it must be new and already exists; of two simultaneous processes one succeeds.
-    OSError
-        If it cannot be written, in a sentence about the file and its folder.
-    """
+    """Write one file under a temporary name, flush it to the disk, and rename it; it may have to be new."""
     with _written(path, content) as partial:
         if new:
             _take_name(partial, path)
@@ -193,14 +179,7 @@ def _take_name(partial: Path, path: Path) -> None:
 
 @contextlib.contextmanager
 def locked(folder: Path, only_one: str) -> Iterator[None]:
-    """Create a folder, lock it until this process ends, and remove the partial files of a killed process.
-
-    Raises
-    ------
-    FileExistsError
-        If another process has locked it, in a sentence that begins with the given words; or if the lock file is a link,
-        since a folder of another user may contain malicious links.
-    """
+    """Create a folder, lock it until this process ends, and remove the partial files of a killed process."""
     folder.mkdir(parents=True, exist_ok=True)
     _refuse_link(folder / LOCK)
     with regular(folder / LOCK).open("a", encoding="utf-8") as lock:
@@ -257,13 +236,7 @@ def number_of_word(word: Any) -> Any:
 
 
 def read_json(path: Path) -> Any:
-    """Return the content of a JSON file.
-
-    Raises
-    ------
-    OtherFileError
-        If it is not such a file, with a message that contains the name and follows "got".
-    """
+    """Return the content of a JSON file."""
     size = regular(path).stat().st_size
     if size > _LARGEST_JSON:
         message = f"{path.name}, which has {size} bytes, more than {_LARGEST_JSON}"
@@ -277,12 +250,6 @@ def read_json(path: Path) -> Any:
 
 def parsed_json(content: bytes) -> Any:
     """Return the value of a JSON text.
-
-    Raises
-    ------
-    OtherFileError
-        For other encodings than UTF-8, duplicate names in an object, non-finite numbers, numbers with thousands of
-        digits, and nesting that is too deep; the message follows the name of the file.
 
     >>> parsed_json(b'{"a": [1, 2.5]}')
     {'a': [1, 2.5]}

@@ -56,19 +56,10 @@ class UnidentifiedError(TypeError):
 def identities(values: Iterable[Any], version: str = "") -> list[str]:
     """Return the SHA-256 of each value with the versions of fedtheory, Python and the libraries that it computes with.
 
-    Parameters
-    ----------
-    values
-        Numbers, text, arrays, containers, dataclasses and other objects with attributes, functions, classes.
-    version
-        Text of the user that stands for everything that cannot be digested.
-
-    Raises
-    ------
-    UnidentifiedError
-        Without a version: for objects whose state cannot be read, as generators and locks; for nested functions and
-        classes, and for those of a notebook; and if one of their modules was edited after this process started, or
-        imports modules that are named by text.
+    Values are numbers, text, arrays, containers, objects with attributes, functions and classes. What cannot be
+    digested is refused unless ``version``, a text of the user, stands for it: objects whose state cannot be read,
+    nested functions and classes, those of a notebook, and modules that were edited after the start or import others
+    named by text.
 
     >>> one, other, again = identities([1, 1.0, 1])
     >>> one == other, one == again

@@ -39,13 +39,7 @@ def file_bytes(data: "Dataset", form: str) -> bytes:
 
 
 def read_file(path: Path, form: str) -> "Dataset":
-    """Return the data set in a file that `file_bytes` describes.
-
-    Raises
-    ------
-    OtherFileError
-        If the file has another format, is incomplete, or has changed since it was written.
-    """
+    """Return the data set in a file that `file_bytes` describes."""
     data = read_dataset(path)
     found = data.attrs.pop("form", None)
     if found != form:
@@ -61,13 +55,9 @@ def read_file(path: Path, form: str) -> "Dataset":
 def dataset_bytes(data: "Dataset") -> bytes:
     """Return the content of the file of a data set.
 
-    The attribute ``dtype`` of an array of integers is the type to which they are restored.
-
-    Raises
-    ------
-    ValueError
-        If the data set would not come back from the file unchanged: for integers beyond 2^53, other types than numbers,
-        truth values and text, arrays beyond 2 GiB, and names that the format or SciPy cannot store.
+    The attribute ``dtype`` of an array of integers is the type to which they are restored. What would not come back
+    unchanged is refused: integers beyond 2^53, other types than numbers, truth values and text, arrays beyond 2 GiB,
+    and names that the format or SciPy cannot store.
 
     >>> import xarray
     >>> len(dataset_bytes(xarray.Dataset({"n": ("k", [1, 2**40])}, attrs={"title": "counts"})))
@@ -108,13 +98,7 @@ def _storable(name: Any, variable: "Variable") -> "Variable":
 
 
 def read_dataset(path: Path) -> "Dataset":
-    """Return the data set in a file.
-
-    Raises
-    ------
-    OtherFileError
-        If it is no such file, is incomplete, or declares more than it holds, with a clause that follows its name.
-    """
+    """Return the data set in a file."""
     from xarray import open_dataset
     from xarray.backends import ScipyDataStore
 

@@ -65,7 +65,7 @@ def inverse(matrix: Exact) -> Exact:
     return _array(_matrix(matrix).inv())
 
 
-def solved(rows: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> tuple[Fraction, ...]:
+def solved(rows: Exact, right: Exact) -> tuple[Fraction, ...]:
     """Return the unique solution of a square system of equations; ValueError if there is none, or more than one.
 
     ``x + y = 3`` and ``x - y = 1``:

@@ -9,16 +9,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import lcm
 from typing import Any, NamedTuple, final
 
 import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support.validate import Array
+from fedtheory.arithmetic.matrices import over_common, solved
 from fedtheory.federation.quadratic import QuadraticFederation
 
-__all__ = ["IntegerForms", "Integers", "Quotient", "integer_forms", "integers", "largest_proved", "solve"]
+__all__ = ["IntegerForms", "Integers", "Quotient", "integer_forms", "integers", "largest_proved"]
 
 Integers = npt.NDArray[Any]
 
@@ -30,10 +30,7 @@ def integers(values: npt.ArrayLike) -> tuple[Integers, int]:
     (array([3, -8], dtype=object), 4)
     """
     floats = np.asarray(values, dtype=np.float64)
-    ratios = [float(value).as_integer_ratio() for value in floats.flat]
-    unit = max(denominator for _, denominator in ratios)
-    numerators = np.empty(floats.size, dtype=object)
-    numerators[:] = [numerator * (unit // denominator) for numerator, denominator in ratios]
+    numerators, unit = over_common(map(Fraction, floats.ravel().tolist()))
     return numerators.reshape(floats.shape), unit
 
 
@@ -105,11 +102,7 @@ class IntegerForms:
 
     def optimal_point(self) -> Integers:
         """Return z of the minimizer w* of F, up to a factor."""
-        minimizer = solve(self.total[:-1, :-1], -self.total[:-1, -1])
-        common = lcm(*(coordinate.denominator for coordinate in minimizer))
-        z = np.empty(len(minimizer) + 1, dtype=object)
-        z[:] = [*(int(coordinate * common) for coordinate in minimizer), common]
-        return z
+        return np.append(*over_common(solved(self.total[:-1, :-1], -self.total[:-1, -1])))
 
     def skew(self, frequencies: Array) -> Quotient:
         """Skew of these frequencies as a function of the model."""
@@ -133,25 +126,6 @@ def integer_forms(fed: QuadraticFederation) -> IntegerForms:
     forms[:, -1, -1] = (pulls * centers).sum(axis=1)
     twice = 2 * curvature_unit * unit**2
     return IntegerForms(minimum_unit * forms, centers, twice * minima, weights, unit, twice * minimum_unit, weight_unit)
-
-
-def solve(matrix: Integers, vector: Integers) -> list[Fraction]:
-    """Solve a positive definite system of equations.
-
-    >>> solve(np.array([[2, 1], [1, 3]], dtype=object), np.array([1, 1], dtype=object))
-    [Fraction(2, 5), Fraction(1, 5)]
-    """
-    left, before = np.column_stack([matrix, vector]), 1
-    rows: list[tuple[int, Integers]] = []
-    while len(left):
-        pivot, row = left[0, 0], left[0, 1:]
-        rows.append((pivot, row))
-        left, before = (pivot * left[1:, 1:] - np.outer(left[1:, 0], row)) // before, pivot
-    solution: list[Fraction] = []
-    for pivot, row in reversed(rows):
-        known = sum((c * x for c, x in zip(row[:-1], solution, strict=True)), start=Fraction(0))
-        solution.insert(0, (row[-1] - known) / pivot)
-    return solution
 
 
 def largest_proved(holds: Callable[[float], bool], guess: float) -> float:

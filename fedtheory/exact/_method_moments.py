@@ -153,42 +153,57 @@ def _written(method: Any, weights: Array, shares: Array, step_sizes: Array) -> _
 def _round(
     fed: QuadraticFederation, eigen: Spectra, written: _Method, moments: Moments, step_sizes: Array, sigma2: float
 ) -> _Round:
-    """Take all local steps, ``update_k = -reach_k (H_k (x - a_k) + correction_k) + noise_k``."""
-    kept, reach, variance = (
-        written.proximal_weight + eigen.values,
-        np.zeros_like(eigen.values),
-        np.zeros_like(eigen.values),
-    )
+    """Take all local steps, ``update_k = -reach_k (H_k (x - a_k) + correction_k) + noise_k``.
+
+    There are K clients and g groups of ``block`` coordinates. A client reads and writes n vectors, so that its entries
+    of a group are ``d = n block``.
+    """
+    kept = written.proximal_weight + eigen.values  # (K, v), as are the next two
+    reach, variance = np.zeros_like(kept), np.zeros_like(kept)
     for eta in step_sizes:
         variance = (1 - eta * kept) ** 2 * variance + sigma2 * eta**2 / fed.dim
         reach = (1 - eta * kept) * reach + eta
-    pull, reach, covariance = (_blocks(eigen, found) for found in (reach * eigen.values, reach, variance))
-    groups, block = pull.shape[1], pull.shape[-1]
-    n, identity, model = written.corrects.size, np.eye(block), np.eye(written.corrects.size)[0]
-    centers = (fed.centers - fed.minimizer).reshape(-1, groups, block)
-    d, num_clients = n * block, fed.num_clients
+    pull, reach, covariance = (  # (g, K, block, block)
+        _blocks(eigen, values).swapaxes(0, 1) for values in (reach * eigen.values, reach, variance)
+    )
+    groups, num_clients, block, _ = pull.shape
+    writes, n = written.writes, written.corrects.size
+    identity, model = np.eye(block), np.eye(n)[0]  # ``model`` reads the first of the n vectors
+
+    # A client's vectors change by matrices of vectors (K, n, n) times matrices of coordinates, in total (g, K, d, d).
     maps = (
-        np.einsum("kij,ab->kiajb", written.moves, identity)
-        - np.einsum("ki,j,kgab->gkiajb", written.writes, model, pull)
-        - np.einsum("ki,j,kgab->gkiajb", written.writes, written.corrects, reach)
-    ).reshape(groups, num_clients, d, d)
-    offsets = np.einsum("ki,kgab,kgb->gkia", written.writes, pull, centers).reshape(groups, num_clients, d)
-    noise = np.einsum("k,ki,kj,kgab->gkiajb", moments.noise, written.writes, written.writes, covariance)
-    own = 2 + np.arange(num_clients)
-    vectors = np.stack([np.broadcast_to(i, own.shape) for i in (0, 1, own)[:n]], axis=1)
-    places = (vectors[:, :, None] * block + np.arange(block)).reshape(num_clients, d)
+        _kronecker(written.moves, identity[None, None])
+        - _kronecker(writes[:, :, None] * model, pull)
+        - _kronecker(writes[:, :, None] * written.corrects, reach)
+    )
+    centers = (fed.centers - fed.minimizer).reshape(num_clients, groups, block).swapaxes(0, 1)
+    pulled = (pull @ centers[..., None])[..., 0]  # (g, K, block)
+    offsets = (writes[:, :, None] * pulled[:, :, None, :]).reshape(groups, num_clients, n * block)
+    noise = _kronecker(moments.noise[:, None, None] * writes[:, :, None] * writes[:, None, :], covariance)
+
+    # Client k has the model, the server's vector and, if n = 3, vector 2 + k of the state.
+    vectors = np.tile(np.arange(n), (num_clients, 1))  # (K, n)
+    vectors[:, 2:] += np.arange(num_clients)[:, None]
+    places = (vectors[:, :, None] * block + np.arange(block)).reshape(num_clients, n * block)
     size = block * (2 if n == 2 else 2 + num_clients)
     drawn, offset = np.zeros((groups, size, size)), np.zeros((groups, size))
     np.add.at(drawn, _minors(places), moments.mean[:, None, None] * maps)
     np.add.at(offset, _entries(places), moments.mean[:, None] * offsets)
     total = np.eye(size) + drawn
     total[:, : 2 * block, : 2 * block] += np.kron(written.keeps - np.eye(2), identity)
-    return _Round(total, drawn, offset, maps, offsets, noise.reshape(maps.shape), places)
+    return _Round(total, drawn, offset, maps, offsets, noise, places)
 
 
 def _blocks(eigen: Spectra, values: Array) -> Array:
     """Return the matrices with these eigenvalues (K, v) as blocks, (K, v, 1, 1) if diagonal and (K, 1, v, v) if not."""
     return values[:, :, None, None] if eigen.vectors is None else rotated(values, eigen.vectors)[:, None]
+
+
+def _kronecker(vectors: Array, coordinates: Array) -> Array:
+    """Return the Kronecker products of matrices (K, n, n) and (g, K, block, block), shape (g, K, n block, n block)."""
+    product = vectors[:, :, None, :, None] * coordinates[:, :, None, :, None, :]
+    groups, num_clients, n, block, _, _ = product.shape
+    return product.reshape(groups, num_clients, n * block, n * block)
 
 
 def _entries(places: Array) -> Any:

@@ -76,7 +76,7 @@ def rearranged(law: Ranked, weights: Array, values: Array) -> float:
 
 
 def least_skew_over_rankings(totals: Array, least_ratios: Array) -> float:
-    r"""Lower bound of rho_bar from the smallest mean excess ratios of n clients.
+    r"""Lower bound of rho_bar from ``totals``, at least g_n / m and concave, and ``least_ratios``, at most l_n.
 
     Sort the ratios ``r_k = (F_k(w') - F_k*) / D(w')`` increasingly. This order gives the smallest skew of all rankings,
     ``sum_n (f(U_n) - f(U_{n-1})) r_(n) / m`` with U_n the first n clients and ``f(U) = E min(m, candidates in U)``.
@@ -85,12 +85,7 @@ def least_skew_over_rankings(totals: Array, least_ratios: Array) -> float:
 
     ``m rho >= sum_n d_n r_(n) = sum_n (d_n - d_{n+1}) (r_(1) + ... + r_(n)) >= sum_n (d_n - d_{n+1}) n l_n``.
 
-    Parameters
-    ----------
-    totals
-        ``g_n``, or upper bounds of it, divided by m: the largest total frequency of n clients; concave, shape (K,).
-    least_ratios
-        ``l_n``, or lower bounds of it, shape (K,); see ``subset_minima``.
+    The l_n are those of ``subset_minima``. Both arrays have the shape (K,).
 
     Examples
     --------

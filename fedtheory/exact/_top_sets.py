@@ -9,15 +9,15 @@ maximum is computed here without rounding and is the proof.
 import warnings
 from collections.abc import Callable
 from itertools import combinations
-from math import comb, lcm
+from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fedtheory._support.validate import Array, Mask
-from fedtheory.arithmetic.matrices import is_semidefinite
+from fedtheory.arithmetic.matrices import is_semidefinite, over_common, solved
 from fedtheory.exact._forms import smallest_of_sums
-from fedtheory.exact._integer_forms import IntegerForms, Integers, integers, solve
+from fedtheory.exact._integer_forms import IntegerForms, Integers, integers
 from fedtheory.exact._problem import Problem
 
 __all__ = ["TopSets", "is_tractable", "least_over_top_sets"]
@@ -131,10 +131,8 @@ def _balanced(exact: IntegerForms, sides: Integers, masses: Integers) -> Integer
     """
     rows = sides[:, None] * np.column_stack([np.full(len(sides), 1, dtype=object), exact.centers])
     try:
-        shift = solve(rows.T @ (masses[:, None] * rows), rows.T @ masses)
-    except ZeroDivisionError:
+        whole, common = over_common(solved(rows.T @ (masses[:, None] * rows), rows.T @ masses))
+    except ValueError:
         return masses
-    common = lcm(*(number.denominator for number in shift))
-    whole = np.array([int(number * common) for number in shift], dtype=object)
     result: Integers = masses * (common - rows @ whole)
     return result

@@ -155,19 +155,6 @@ def applicable(
         Other options of ``fedavg``, and constants of bounds that the user knows, such as ``G2=``. Each constant is
         passed to all bounds that take it.
 
-    Returns
-    -------
-    ApplicableBounds
-        One ``Applicability`` for each bound: first those that apply, by group and value; then those that need
-        constants; then those that do not apply.
-
-    Raises
-    ------
-    TypeError
-        If a setting is neither an option of ``fedavg`` nor a constant of a bound.
-    ValueError
-        If an option is invalid.
-
     Examples
     --------
     >>> from fedtheory import QuadraticFederation
@@ -204,7 +191,7 @@ def applicable(
 
 
 def bounds_over_rounds(run: Trajectory, quantity: str = "gap", **constants: Any) -> dict[Bound, Array]:
-    """Values of all bounds on a quantity of the last model, for each recorded round of a run.
+    """Values of all bounds on a quantity of the last model for ``run.rounds``, shape (n,), smallest last value first.
 
     Parameters
     ----------
@@ -215,16 +202,6 @@ def bounds_over_rounds(run: Trajectory, quantity: str = "gap", **constants: Any)
         ``run.models`` from the minimizer.
     constants
         Constants of bounds that the user knows, as in ``applicable``.
-
-    Returns
-    -------
-    dict
-        For each bound that applies its values, shape (n,), for ``run.rounds``; smallest last value first.
-
-    Raises
-    ------
-    ValueError
-        If the quantity is neither of the two, or the run was loaded from a file.
 
     Examples
     --------

@@ -46,6 +46,7 @@ def stationary_error(
     r"""Error of federated averaging with a fixed step size in the limit of many rounds, exact up to rounding.
 
     All clients take part. Their models have a stationary distribution, to which they converge from any first model.
+    The bias does not depend on the noise, and the covariance is proportional to it.
 
     Parameters
     ----------
@@ -57,19 +58,10 @@ def stationary_error(
         Variance sigma^2 of each gradient, summed over its entries, equally in all directions, and independent across
         clients and steps.
 
-    Returns
-    -------
-    StationaryError
-        The bias, which does not depend on the noise, and the covariance, which is proportional to it.
-
     Raises
     ------
-    TypeError
-        If the federation is not quadratic.
     AssumptionViolated
         If the step size is not less than 2/L.
-    ValueError
-        If a number is not positive, there are more than 10^6 local steps, or the noise is negative or too large.
 
     Notes
     -----
@@ -136,16 +128,6 @@ def extrapolated_error(
     step_size
         The smaller step size eta, less than 1/L.
 
-    Returns
-    -------
-    StationaryError
-        Bias and covariance of the extrapolated model.
-
-    Raises
-    ------
-    TypeError, AssumptionViolated, ValueError
-        As in ``stationary_error``, for either step size.
-
     Examples
     --------
     For one client ``w^2/2`` with step sizes 1/2 and 1 the variances are 1/3 and 1, and extrapolation has 4/3 + 1.
@@ -163,7 +145,7 @@ def extrapolated_error(
 
 @pinned
 def average_drift(fed: QuadraticFederation, local_steps: int, step_size: float) -> Array:
-    r"""Average drift at the minimizer, ``sum_k p_k (w* - y_k) / (eta tau)``.
+    r"""Average drift at the minimizer, ``sum_k p_k (w* - y_k) / (eta tau)``, shape (v,), in units of a gradient.
 
     The y_k are the models of the clients after tau steps of gradient descent from w*. A round of federated averaging
     moves the model from w* by ``-eta tau`` times the drift.
@@ -174,18 +156,6 @@ def average_drift(fed: QuadraticFederation, local_steps: int, step_size: float) 
         Quadratic clients with any curvatures.
     local_steps, step_size
         Number tau of local steps, and their step size eta.
-
-    Returns
-    -------
-    Array
-        Shape (v,), in units of a gradient.
-
-    Raises
-    ------
-    TypeError
-        If the federation is not quadratic.
-    ValueError
-        If ``local_steps`` or ``step_size`` is not positive, or the local models overflow.
 
     Notes
     -----

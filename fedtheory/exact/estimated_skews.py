@@ -117,18 +117,10 @@ def selection_skew_at(
     rng
         Seed or Generator.
 
-    Returns
-    -------
-    SkewEstimate
-        The mean ``value`` and its ``standard_error``, both dimensionless.
-
     Raises
     ------
     AssumptionViolated
         If the denominator is zero, so that the skew is 0/0.
-    ValueError
-        If the strategy selects by noisy losses, or has a rule for coefficients, which may depend on the updates, and no
-        known ``law``.
 
     Examples
     --------
@@ -160,7 +152,7 @@ def estimated_selection_skew(
     num_draws: int = 10_000,
     rng: RNGLike = 0,
 ) -> SampledSkew:
-    """One-sided estimates of rho_bar, rho_tilde and rho_diagonal over sampled models.
+    """One-sided estimates of rho_bar, rho_tilde and rho_diagonal over sampled models only; those of a run describe it.
 
     Parameters
     ----------
@@ -174,19 +166,6 @@ def estimated_selection_skew(
         Number of selections at each model, of a few microseconds each for compiled rules.
     rng
         Seed or Generator.
-
-    Returns
-    -------
-    SampledSkew
-        One-sided estimates ``rho_bar``, ``rho_tilde``, ``rho_diagonal``, each with ``value``, ``standard_error`` and
-        ``side``. The values are over the sampled models only: those of a run describe that run.
-
-    Raises
-    ------
-    TypeError
-        If the federation, the strategy or the models are missing.
-    ValueError
-        If the models have another dimension or were not recorded, or the strategy is invalid for ``selection_skew_at``.
 
     Examples
     --------
@@ -245,7 +224,7 @@ def _given(of: Any, fed: Any, strategy: Any, models: Any) -> tuple[Any, Any, Any
 
 
 def sampled_models(fed: Federation, num_models: int = 100, *, spread: float = 2.0, rng: RNGLike = 0) -> Array:
-    """Models around w*, normal with deviation ``spread`` times the distance of the farthest local minimizer.
+    """Models around w*, shape (P, v), normal with a deviation relative to the distance of the farthest local minimizer.
 
     If all clients share their minimizer, the standard deviation is ``spread``.
 
@@ -259,16 +238,6 @@ def sampled_models(fed: Federation, num_models: int = 100, *, spread: float = 2.
         Relative standard deviation, positive.
     rng
         Seed or Generator.
-
-    Returns
-    -------
-    Array
-        Shape (P, v).
-
-    Raises
-    ------
-    ValueError
-        If the spread is not positive, or P is not an integer.
 
     Examples
     --------

@@ -67,18 +67,6 @@ def error_floor(fed: QuadraticFederation, strategy: KnowsItsLaw, *, tolerance: f
     tolerance
         Requested duality gap, relative to the objective gap.
 
-    Returns
-    -------
-    ErrorFloor
-        The floor, with the attained duality gap as certificate.
-
-    Raises
-    ------
-    TypeError
-        If the federation is not quadratic, or the strategy has no such law.
-    ValueError
-        If ``fedavg`` rejects the strategy with these clients, or a number is invalid.
-
     Examples
     --------
     One of two clients with unequal curvatures at +-1, always the worse one: the limit is w = -1/3, where both losses

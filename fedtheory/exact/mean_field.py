@@ -34,7 +34,7 @@ def mean_field_gap(
 
     ``w+ = w + sum_k q_k(w) (w_k - w)`` with the exact selection frequencies q(w) and noise-free local updates. It
     ignores the variance of the selection and of the gradients. It is accurate for small steps, and neither an upper nor
-    a lower bound.
+    a lower bound. The shape is (num_rounds + 1,); gaps beyond the range of doubles are infinite.
 
     Parameters
     ----------
@@ -44,18 +44,6 @@ def mean_field_gap(
         Strategy with a known law given the losses; adapow-d changes it from round to round.
     num_rounds, local_steps, step_size, initial, server_step_size
         As in ``expected_gap``.
-
-    Returns
-    -------
-    Array
-        Shape (num_rounds + 1,); infinite beyond the range of doubles.
-
-    Raises
-    ------
-    TypeError
-        If the federation is not quadratic or the selection law is not known.
-    ValueError
-        If a number or shape is invalid, or ``fedavg`` rejects the strategy with these clients.
 
     Examples
     --------

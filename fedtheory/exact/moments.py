@@ -92,6 +92,9 @@ def expected_gap(
 ) -> Array:
     r"""Return the expected gap ``E F(w_t) - F*`` after 0, 1, ..., num_rounds rounds, exact up to rounding.
 
+    The gaps are in units of the loss, shape (num_rounds + 1,), and infinite after an overflow. Those of ``FedDyn`` and
+    ``Scaffold`` have rounding errors relative to the squared gradients of the clients at w*.
+
     Parameters
     ----------
     fed
@@ -116,19 +119,6 @@ def expected_gap(
         ``FedAvgM``, ``FedDyn`` or ``Scaffold`` of ``fedtheory.methods``, or None for federated averaging. With a method
         ``relative_noise``, ``server_step_size`` and ``aggregation`` must have their default values. With ``FedDyn`` and
         ``Scaffold`` the strategy must be ``Full``, ``Uniform``, ``Proportional`` or ``Independent``.
-
-    Returns
-    -------
-    Array
-        Shape (num_rounds + 1,), in units of the loss; infinite after an overflow. Gaps of ``FedDyn`` and ``Scaffold``
-        have rounding errors relative to the squared gradients of the clients at w*.
-
-    Raises
-    ------
-    TypeError
-        If the federation is not quadratic, the strategy depends on the state, or it or the method is none of these.
-    ValueError
-        If a number or shape is invalid, or ``fedavg`` rejects the strategy with these clients or this method.
 
     Notes
     -----

@@ -23,7 +23,8 @@ def participation_imbalance(
 
     It is the largest ``sum_k q_rk |tau S_r + s h_k|^2`` over the rounds r < R and the local steps s < tau, and ``|tau
     S_R|^2`` if this is larger. Here ``h_k = grad F_k(w*)``, and S_r is the sum of the ``q_lk h_k`` over k and the
-    rounds l < r.
+    rounds l < r. The unit is that of a squared gradient. If the mean of the rows is p, the imbalance does not grow with
+    R from P on.
 
     Parameters
     ----------
@@ -33,18 +34,6 @@ def participation_imbalance(
         Aggregation weights q_rk, shape (P, K), nonnegative with sum 1 in each row. Round r uses row ``r mod P``.
     local_steps, num_rounds
         Number tau of local steps per round, and number R of rounds.
-
-    Returns
-    -------
-    float
-        In units of a squared gradient. It does not grow with R from P on if the mean of the rows is p.
-
-    Raises
-    ------
-    TypeError
-        If the federation is not quadratic.
-    ValueError
-        If the shares have another shape or are no weights, a number is not a positive integer, or the result overflows.
 
     Examples
     --------

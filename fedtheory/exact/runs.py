@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -94,7 +94,7 @@ def described(
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A run, with a property for each argument of a bound that the run determines.
+    """A run of ``fedavg``: what hypotheses check, and what ``CONSTANTS`` are computed from.
 
     ``options`` are those of ``fedavg``, ``given`` the arguments of the bound that the user stated. ``steps_of_round``
     is the largest number of local steps if clients differ. ``shared`` keeps expensive constants by name.
@@ -116,7 +116,11 @@ class Run:
             for name, value in self.options.items()
             if name not in ignored and not _is_same(value, OPTIONS[name])
         }
-        return changed if isinstance(self.local_steps, int) else {OWN_STEPS: changed.pop("local_steps"), **changed}
+        return (
+            changed
+            if isinstance(self.options["local_steps"], int)
+            else {OWN_STEPS: changed.pop("local_steps"), **changed}
+        )
 
     @cached_property
     def named(self) -> set[str]:
@@ -141,12 +145,12 @@ class Run:
             )
             raise TypeError(message)
         of_run = self._of_run(name)
-        return getattr(self, of_run) if hasattr(type(self), of_run) else self.options[of_run]
+        return CONSTANTS[of_run](self) if of_run in CONSTANTS else self.options[of_run]
 
     def is_readable(self, name: str) -> bool:
         """Whether the run determines an argument of the bound."""
         of_run = self._of_run(name)
-        return bool(of_run) and (hasattr(type(self), of_run) or of_run in OPTIONS)
+        return of_run in CONSTANTS or of_run in OPTIONS
 
     def _of_run(self, name: str) -> str:
         domain = self.bound.domains.get(name)
@@ -154,21 +158,18 @@ class Run:
 
     def contradiction(self, name: str, relation: str) -> str | None:
         """Describe how a stated argument contradicts the run; None if it was not stated, or if nothing is known."""
-        is_known = self.is_readable(name) and (
-            isinstance(self.fed, QuadraticFederation) or self._of_run(name) in _KNOWN_OF_ANY
-        )
+        is_known = self.is_readable(name) and (self.is_quadratic or self._of_run(name) in _KNOWN_OF_ANY)
         if name not in self.given or not is_known:
             return None
         return unmet(f"{name} {relation} that of the run", self.given[name], relation, self.read(name), _ROUNDING)
 
     @property
-    def strategy(self) -> Any:
-        return self.options["strategy"]
+    def is_quadratic(self) -> bool:
+        return isinstance(self.fed, QuadraticFederation)
 
     @property
-    def local_steps(self) -> Any:
-        """One number if all clients take equally many local steps."""
-        return self.options["local_steps"]
+    def strategy(self) -> Any:
+        return self.options["strategy"]
 
     @property
     def num_steps(self) -> int:
@@ -177,23 +178,6 @@ class Run:
     @property
     def num_clients(self) -> int:
         return int(self.fed.num_clients)
-
-    @property
-    def num_selected(self) -> int:
-        if self.scheme.selection == "all":
-            return self.num_clients
-        strategy = self.strategy
-        while not hasattr(strategy, "num_selected") and hasattr(strategy, "strategy"):
-            strategy = strategy.strategy
-        if not hasattr(strategy, "num_selected"):
-            message = f"strategy must have num_selected, got {truncate(self.strategy)}"
-            raise TypeError(message)
-        return int(strategy.num_selected)
-
-    @property
-    def num_draws(self) -> int:
-        """Number of drawn priority clients."""
-        return int(self.strategy.participation.num_draws)
 
     @cached_property
     def scheme(self) -> Scheme:
@@ -204,13 +188,17 @@ class Run:
         return scheme
 
     @property
+    def selects_all(self) -> bool:
+        return self.scheme.selection == "all"
+
+    @property
     def is_mean(self) -> bool:
         """Whether the coefficients are nonnegative and sum to one, possibly as weights of all or of equal clients."""
         shares = self.fed.weights
         if self.scheme.aggregation != "weighted":
             return self.scheme.aggregation in ("mean", "renormalized", "mean by size", "shares")
         are_equal = bool(np.ptp(shares) <= _ROUNDING * np.max(shares))
-        return self.scheme.selection == "all" or (self.scheme.selection == "uniform without replacement" and are_equal)
+        return self.selects_all or (self.scheme.selection == "uniform without replacement" and are_equal)
 
     @property
     def first_gradients2(self) -> Array:
@@ -218,130 +206,12 @@ class Run:
         squares: Array = np.square(self.fed.gradients(self.options["initial"])).sum(axis=-1)
         return squares
 
-    @property
-    def mu(self) -> float:
-        return float(self.fed.strong_convexity)
-
-    @property
-    def L(self) -> float:  # noqa: N802
-        return float(self.fed.smoothness)
-
-    @property
-    def objective_gap(self) -> float:
-        return float(self.fed.objective_gap)
-
-    @property
-    def compression_error(self) -> float:
-        """Square root of the compressor's epsilon, ``|C(v) - v|^2 <= epsilon |v|^2``."""
-        compressor = getattr(self.options.get("method"), "compressor", None)
-        if compressor is None:
-            message = f"a method with a compressor must be given, got method = {self.options.get('method')!r}"
-            raise AssumptionViolated(message)
-        return float(np.sqrt(compressor.compress(self.fed.dim).epsilon))
-
-    def _require_quadratics(self, name: str) -> None:
-        """Raise for clients of which a constant at w* is unknown."""
-        if not isinstance(self.fed, QuadraticFederation):
-            message = f"{name} of a {type(self.fed).__name__} is unknown: give {name}="
-            raise UnknownConstant(message)
-
-    @property
-    def zeta2(self) -> float:
-        """``sum_k p_k |grad F_k(w*)|^2``."""
-        self._require_quadratics("zeta2")
-        gradients = self.fed.gradients(self.fed.minimizer)
-        return float(self.fed.weights @ np.sum(np.square(gradients), axis=-1))
-
-    @property
-    def drift2(self) -> float:
-        """Squared average drift at w*."""
-        self._require_quadratics("drift2")
-        return float(np.sum(average_drift(self.fed, self.steps_of_round, self.step_size) ** 2))
-
-    @property
-    def imbalance2(self) -> float:
-        """Squared imbalance of participation, for all clients and for periodic participation."""
-        self._require_quadratics("imbalance2")
-        rounds = max(int(self.options["num_rounds"]), 1)
-        if self.scheme.selection == "all":
-            return participation_imbalance(self.fed, [self.fed.weights], self.steps_of_round, 1)
-        if not isinstance(self.strategy, Periodic):
-            message = f"imbalance2 depends on the clients that {truncate(self.strategy)} selects: give imbalance2="
-            raise UnknownConstant(message)
-        return participation_imbalance(self.fed, self.strategy.shares, self.steps_of_round, rounds)
-
-    @property
-    def sigma2(self) -> float:
-        return float(self.options["gradient_noise"])
-
-    @property
-    def weighted_sigma2(self) -> float:
-        return self.sigma2 * self.sum_squared_weights
-
-    @property
-    def max_weight(self) -> float:
-        return float(np.max(self.fed.weights))
-
-    @property
-    def sum_squared_weights(self) -> float:
-        return float(np.sum(np.square(self.fed.weights)))
-
-    @property
-    def squared_weights(self) -> float:
-        """``sum_k q_k^2`` for a mean or for all clients."""
-        return self.sum_squared_weights if self.scheme.selection == "all" else 1 / self.num_selected
-
-    @property
-    def initial_distance2(self) -> float:
-        return float(np.sum((self.options["initial"] - self.fed.minimizer) ** 2))
-
-    @property
-    def control_error2(self) -> float:
-        """Mean of ``|c_k - c - grad F_k(w*)|^2``, weighted by p_k, for the initial control variates of the method."""
-        gradients = self.fed.gradients(self.fed.minimizer)
-        variates = getattr(self.options["method"], "control_variates", None)
-        known = np.zeros_like(gradients) if variates is None else np.asarray(variates, dtype=np.float64)
-        errors = known - self.fed.weights @ known - gradients
-        return float(self.fed.weights @ np.square(errors).sum(axis=1))
-
-    @property
-    def coin(self) -> float:
-        """Probability of a communication in the method."""
-        return float(self.options["method"].probability)
-
-    @property
-    def initial_gap(self) -> float:
-        return float(self.fed.excess(self.options["initial"]))
-
-    @property
-    def step_size(self) -> float:
-        sizes = np.unique([] if self.step_sizes is None else self.step_sizes)
-        if sizes.size != 1:
-            message = (
-                f"{self.bound.__name__} needs one step_size for all steps, got {truncate(self.options['step_size'])}"
-            )
-            raise ValueError(message)
-        return float(sizes[0])
-
-    @property
-    def whole_move(self) -> float:
-        """The effective step size of a round, ``R eta_l eta_g``."""
-        return self.step_size * self.steps_of_round * float(self.options["server_step_size"])
-
     @cached_property
     def step_sizes(self) -> Array | None:
         """Step sizes of all local steps; None if the theorem prescribes them and the user did not."""
         if self.options["step_size"] is None:
             return None
         return step_sizes(self.options["step_size"], max(self.options["num_rounds"], 1), self.steps_of_round)
-
-    @property
-    def delay(self) -> float:
-        """The gamma of step sizes ``1/(mu (t + gamma))``, from the first of them."""
-        if self.step_sizes is None:
-            message = f"{self.bound.__name__} needs gamma, which sets its step sizes: give gamma= or step_size="
-            raise TypeError(message)
-        return float(1 / (self.argument("mu") * self.step_sizes[0]))
 
     @cached_property
     def prescribed_steps(self) -> Array:
@@ -353,17 +223,8 @@ class Run:
         return sizes
 
     @property
-    def G2(self) -> float:  # noqa: N802
-        steps = self.step_sizes if self.bound.step_sizes is None else self.prescribed_steps
-        is_plain = self.is_mean and set(self.changed) <= {"gradient_noise", "local_steps"}
-        if not isinstance(self.fed, QuadraticFederation) or steps is None or not is_plain:
-            what = f"a {type(self.fed).__name__}" + ("" if is_plain else " in such a run")
-            message = f"a bound on the gradients of {what} is unknown: give G2="
-            raise UnknownConstant(message)
-        return gradient_bound(self.fed, self.options["initial"], steps, self.sigma2).G2
-
-    @property
     def skew(self) -> SelectionSkew:
+        """The certified skews, computed once for all bounds."""
         if "skew" not in self.shared:
             try:
                 with announced("fedtheory certifies the selection skew"):
@@ -375,57 +236,182 @@ class Run:
         skew: SelectionSkew = self.shared["skew"]
         return skew
 
-    @property
-    def rho_bar(self) -> float:
-        return self.skew.rho_bar.lower
 
-    @property
-    def rho_diagonal(self) -> float:
-        return self.skew.rho_diagonal.lower
+def _num_selected(run: Run) -> int:
+    if run.selects_all:
+        return run.num_clients
+    strategy = run.strategy
+    while not hasattr(strategy, "num_selected") and hasattr(strategy, "strategy"):
+        strategy = strategy.strategy
+    if not hasattr(strategy, "num_selected"):
+        message = f"strategy must have num_selected, got {truncate(run.strategy)}"
+        raise TypeError(message)
+    return int(strategy.num_selected)
 
-    @property
-    def rho_tilde(self) -> float:
-        """For objective gap 0, any number whose product with it bounds ``F_k(w*) - F_k*``, such as 1/p_k for each k."""
-        sides = self.skew.rho_tilde
-        if sides.lower == np.inf:
-            message = (
-                "rho_tilde times objective_gap must be finite, got objective_gap = 0 and selected clients of weight 0 "
-                "with other minimizers"
-            )
-            raise AssumptionViolated(message)
-        if sides.upper < np.inf:
-            return sides.upper
-        return max(1 / float(min(p for p in self.fed.weights if p > 0)), self.rho_diagonal)
 
-    @property
-    def improvement(self) -> float:
-        """1 for all clients; b/n for b clients in expectation that are sampled uniformly or better."""
-        if self.scheme.selection == "all":
-            return 1.0
-        if getattr(self.strategy, "probabilities", None) not in ("uniform", "optimal"):
-            strategy = truncate(self.strategy)
-            message = f"the improvement of {strategy} over uniform sampling is unknown: give gamma= or the like"
-            raise UnknownConstant(message)
-        return float(self.strategy.expected_size / self.num_clients)
+def _compression_error(run: Run) -> float:
+    """Square root of the compressor's epsilon, ``|C(v) - v|^2 <= epsilon |v|^2``."""
+    compressor = getattr(run.options.get("method"), "compressor", None)
+    if compressor is None:
+        message = f"a method with a compressor must be given, got method = {run.options.get('method')!r}"
+        raise AssumptionViolated(message)
+    return float(np.sqrt(compressor.compress(run.fed.dim).epsilon))
 
-    @property
-    def inverse_improvement(self) -> float:
-        return 1 / self.improvement
 
-    @property
-    def dissimilarity(self) -> float:
-        """``sum_i w_i |grad f_i - grad f|^2``, which is constant if all clients have equal curvatures."""
-        fed = self.fed
-        if not isinstance(fed, QuadraticFederation):
-            known = getattr(fed, "dissimilarity", None)
-            if known is None:
-                message = f"dissimilarity of a {type(fed).__name__} is unknown: give dissimilarity="
-                raise UnknownConstant(message)
-            return float(known)
-        if np.ptp(fed.matrices, axis=0).any():
+def _require_quadratics(run: Run, name: str) -> None:
+    """Raise for clients of which a constant at w* is unknown."""
+    if not run.is_quadratic:
+        message = f"{name} of a {type(run.fed).__name__} is unknown: give {name}="
+        raise UnknownConstant(message)
+
+
+def _zeta2(run: Run) -> float:
+    """``sum_k p_k |grad F_k(w*)|^2``."""
+    _require_quadratics(run, "zeta2")
+    gradients = run.fed.gradients(run.fed.minimizer)
+    return float(run.fed.weights @ np.sum(np.square(gradients), axis=-1))
+
+
+def _drift2(run: Run) -> float:
+    """Squared average drift at w*."""
+    _require_quadratics(run, "drift2")
+    return float(np.sum(average_drift(run.fed, run.steps_of_round, _step_size(run)) ** 2))
+
+
+def _imbalance2(run: Run) -> float:
+    """Squared imbalance of participation, for all clients and for periodic participation."""
+    _require_quadratics(run, "imbalance2")
+    if run.selects_all:
+        return participation_imbalance(run.fed, [run.fed.weights], run.steps_of_round, 1)
+    if not isinstance(run.strategy, Periodic):
+        message = f"imbalance2 depends on the clients that {truncate(run.strategy)} selects: give imbalance2="
+        raise UnknownConstant(message)
+    rounds = max(int(run.options["num_rounds"]), 1)
+    return participation_imbalance(run.fed, run.strategy.shares, run.steps_of_round, rounds)
+
+
+def _sum_squared_weights(run: Run) -> float:
+    return float(np.sum(np.square(run.fed.weights)))
+
+
+def _squared_weights(run: Run) -> float:
+    """``sum_k q_k^2`` for a mean or for all clients."""
+    return _sum_squared_weights(run) if run.selects_all else 1 / _num_selected(run)
+
+
+def _control_error2(run: Run) -> float:
+    """Mean of ``|c_k - c - grad F_k(w*)|^2``, weighted by p_k, for the initial control variates of the method."""
+    gradients = run.fed.gradients(run.fed.minimizer)
+    variates = getattr(run.options["method"], "control_variates", None)
+    known = np.zeros_like(gradients) if variates is None else np.asarray(variates, dtype=np.float64)
+    errors = known - run.fed.weights @ known - gradients
+    return float(run.fed.weights @ np.square(errors).sum(axis=1))
+
+
+def _step_size(run: Run) -> float:
+    sizes = np.unique([] if run.step_sizes is None else run.step_sizes)
+    if sizes.size != 1:
+        message = f"{run.bound.__name__} needs one step_size for all steps, got {truncate(run.options['step_size'])}"
+        raise ValueError(message)
+    return float(sizes[0])
+
+
+def _delay(run: Run) -> float:
+    """Return the gamma of step sizes ``1/(mu (t + gamma))``, from the first of them."""
+    if run.step_sizes is None:
+        message = f"{run.bound.__name__} needs gamma, which sets its step sizes: give gamma= or step_size="
+        raise TypeError(message)
+    return float(1 / (run.argument("mu") * run.step_sizes[0]))
+
+
+def _G2(run: Run) -> float:  # noqa: N802
+    steps = run.step_sizes if run.bound.step_sizes is None else run.prescribed_steps
+    is_plain = run.is_mean and set(run.changed) <= {"gradient_noise", "local_steps"}
+    if not run.is_quadratic or steps is None or not is_plain:
+        what = f"a {type(run.fed).__name__}" + ("" if is_plain else " in such a run")
+        message = f"a bound on the gradients of {what} is unknown: give G2="
+        raise UnknownConstant(message)
+    return gradient_bound(run.fed, run.options["initial"], steps, CONSTANTS["sigma2"](run)).G2
+
+
+def _rho_tilde(run: Run) -> float:
+    """For objective gap 0, any number whose product with it bounds ``F_k(w*) - F_k*``, such as 1/p_k for each k."""
+    sides = run.skew.rho_tilde
+    if sides.lower == np.inf:
+        message = (
+            "rho_tilde times objective_gap must be finite, got objective_gap = 0 and selected clients of weight 0 "
+            "with other minimizers"
+        )
+        raise AssumptionViolated(message)
+    if sides.upper < np.inf:
+        return sides.upper
+    return max(1 / float(min(p for p in run.fed.weights if p > 0)), run.skew.rho_diagonal.lower)
+
+
+def _improvement(run: Run) -> float:
+    """1 for all clients; b/n for b clients in expectation that are sampled uniformly or better."""
+    if run.selects_all:
+        return 1.0
+    if getattr(run.strategy, "probabilities", None) not in ("uniform", "optimal"):
+        strategy = truncate(run.strategy)
+        message = f"the improvement of {strategy} over uniform sampling is unknown: give gamma= or the like"
+        raise UnknownConstant(message)
+    return float(run.strategy.expected_size / run.num_clients)
+
+
+def _dissimilarity(run: Run) -> float:
+    """``sum_i w_i |grad f_i - grad f|^2``, which is constant if all clients have equal curvatures."""
+    if run.is_quadratic:
+        if np.ptp(run.fed.matrices, axis=0).any():
             message = "dissimilarity is unbounded unless all curvatures are equal, got unequal ones"
             raise AssumptionViolated(message)
-        return self.zeta2
+        return _zeta2(run)
+    known = getattr(run.fed, "dissimilarity", None)
+    if known is None:
+        message = f"dissimilarity of a {type(run.fed).__name__} is unknown: give dissimilarity="
+        raise UnknownConstant(message)
+    return float(known)
+
+
+# The constants that a run determines, by symbol or by the ``of_run`` of an argument's domain. An option of ``fedavg``
+# that is not in the table is its own constant.
+CONSTANTS: Mapping[str, Callable[[Run], Any]] = {
+    # The federation.
+    "num_clients": lambda run: run.num_clients,
+    "mu": lambda run: float(run.fed.strong_convexity),
+    "L": lambda run: float(run.fed.smoothness),
+    "objective_gap": lambda run: float(run.fed.objective_gap),
+    "max_weight": lambda run: float(np.max(run.fed.weights)),
+    "sum_squared_weights": _sum_squared_weights,
+    "zeta2": _zeta2,
+    "dissimilarity": _dissimilarity,
+    # The strategy.
+    "num_selected": _num_selected,
+    "num_draws": lambda run: int(run.strategy.participation.num_draws),
+    "squared_weights": _squared_weights,
+    "improvement": _improvement,
+    "inverse_improvement": lambda run: 1 / _improvement(run),
+    "rho_bar": lambda run: run.skew.rho_bar.lower,
+    "rho_diagonal": lambda run: run.skew.rho_diagonal.lower,
+    "rho_tilde": _rho_tilde,
+    "imbalance2": _imbalance2,
+    # The steps.
+    "num_steps": lambda run: run.num_steps,
+    "step_size": _step_size,
+    "whole_move": lambda run: _step_size(run) * run.steps_of_round * float(run.options["server_step_size"]),
+    "delay": _delay,
+    "drift2": _drift2,
+    # The initial model and the gradients.
+    "initial_distance2": lambda run: float(np.sum((run.options["initial"] - run.fed.minimizer) ** 2)),
+    "initial_gap": lambda run: float(run.fed.excess(run.options["initial"])),
+    "G2": _G2,
+    "sigma2": lambda run: float(run.options["gradient_noise"]),
+    "weighted_sigma2": lambda run: float(run.options["gradient_noise"]) * _sum_squared_weights(run),
+    # The method.
+    "coin": lambda run: float(run.options["method"].probability),
+    "compression_error": _compression_error,
+    "control_error2": _control_error2,
+}
 
 
 def _is_same(value: Any, default: Any) -> bool:
@@ -451,7 +437,7 @@ def for_run(
     step_size: npt.ArrayLike | Schedule | None = None,
     **settings: Any,
 ) -> dict[str, Any]:
-    """Arguments of a bound for a run of ``fedavg``, each rounded to the side on which the bound remains valid.
+    """Arguments of a bound for a run of ``fedavg``; of certified intervals, the side on which the bound remains valid.
 
     Every hypothesis of the bound is checked on the run or on its constants; a hypothesis that cannot be checked rejects
     the run. Every option of ``fedavg`` that changes the result is rejected unless the bound covers it: as an argument,
@@ -472,18 +458,12 @@ def for_run(
         (``distance2``), measured quantities (``theta``), or G2 and skews that have no closed form. They are used unless
         they contradict the run.
 
-    Returns
-    -------
-    dict
-        One value for each argument of the bound without a default; for certified intervals, the side for which the
-        bound remains valid.
-
     Raises
     ------
     AssumptionViolated
         If the theorem does not cover this run, or a hypothesis is violated or cannot be checked.
-    TypeError, ValueError
-        If neither the federation nor the run determines an argument, or an argument is invalid.
+    TypeError
+        If neither the federation nor the run determines an argument.
 
     Examples
     --------

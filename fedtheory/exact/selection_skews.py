@@ -48,6 +48,10 @@ def selection_skew(
 ) -> SelectionSkew:
     r"""Certified intervals for the selection skews of a strategy.
 
+    Each unpacks as (lower, upper); ``lower_by`` and ``upper_by`` describe how the sides were obtained. With objective
+    gap 0, rho_tilde is 0/0 and its interval is (0, inf); bounds only use its product with the gap, which is 0. It is
+    (inf, inf) if selected clients of weight 0 have other minimizers.
+
     Parameters
     ----------
     fed
@@ -60,21 +64,6 @@ def selection_skew(
         Number of models that each search evaluates.
     least_ratios
         ``subset_minima`` of the clients with positive weight, if already computed; it does not depend on the strategy.
-
-    Returns
-    -------
-    SelectionSkew
-        Intervals ``rho_bar``, ``rho_tilde``, ``rho_diagonal``. Each unpacks as (lower, upper); ``lower_by`` and
-        ``upper_by`` describe how the sides were obtained. With objective gap 0, rho_tilde is 0/0 and its interval is
-        (0, inf); bounds only use its product with the gap, which is 0. It is (inf, inf) if selected clients of weight 0
-        have other minimizers.
-
-    Raises
-    ------
-    TypeError
-        If the federation is not quadratic, or the strategy is neither state-independent nor pow-d with a number d.
-    ValueError
-        If the strategy does not fit the federation.
 
     Notes
     -----
@@ -114,7 +103,7 @@ def selection_skew(
         return _with_fixed_frequencies(problem, np.ones(1))
     if fed.dim == 1:
         return _in_one_dimension(problem, law)
-    return _by_bounds_and_search(_Hunt(problem, law, generator, num_models), least_ratios)
+    return _by_bounds_and_search(_Search(problem, law, generator, num_models), least_ratios)
 
 
 def _without_bias(problem: Problem) -> SelectionSkew:
@@ -147,8 +136,15 @@ def _rho_tilde(problem: Problem, lower: float, upper: float, lower_by: str, uppe
     return outward(lower / gap, upper / gap, lower_by, upper_by)
 
 
-class _Hunt(NamedTuple):
-    """Common arguments of the bounds and searches for a ranking law in several dimensions."""
+class Found(NamedTuple):
+    """A value and the model that has it."""
+
+    value: float
+    model: Array
+
+
+class _Search(NamedTuple):
+    """A search over models for a ranking law in several dimensions."""
 
     problem: Problem
     law: Ranked
@@ -163,33 +159,36 @@ class _Hunt(NamedTuple):
         """Return the selection frequencies at w by the exact order of the losses."""
         return self.law.frequencies(self.problem.order(w))
 
-    def search(self, objective: Callable[[Array], float], starts: Iterable[Array] = ()) -> list[Array]:
-        """Search for models where the objective is small."""
-        found = smallest_over_models(objective, self.problem.fed, self.rng, self.num_models, starts)
-        return [one.model for one in found]
+    def least(
+        self, guess: Callable[[Array], float], value: Callable[[Array], float], starts: Iterable[Array] = ()
+    ) -> Found:
+        """Return the smallest value at the models where ``guess``, the value in doubles, is small."""
+        found = smallest_over_models(guess, self.problem.fed, self.rng, self.num_models, starts)
+        best, at = min((value(one.model), tuple(one.model)) for one in found)
+        return Found(best, np.array(at))
 
 
-def _by_bounds_and_search(hunt: _Hunt, least_ratios: Array | None) -> SelectionSkew:
-    diagonal, at = _rho_diagonal(hunt)
-    rho_bar = _rho_bar(hunt, least_ratios, at)
+def _by_bounds_and_search(search: _Search, least_ratios: Array | None) -> SelectionSkew:
+    diagonal, at = _rho_diagonal(search)
+    rho_bar = _rho_bar(search, least_ratios, at)
     if diagonal.lower < rho_bar.lower:
         diagonal = replace(diagonal, lower=rho_bar.lower, lower_by=rho_bar.lower_by)
     if diagonal.upper < rho_bar.upper:
         rho_bar = replace(rho_bar, upper=diagonal.upper)
-    return SelectionSkew(rho_bar, _largest_excess(hunt), diagonal)
+    return SelectionSkew(rho_bar, _largest_excess(search), diagonal)
 
 
-def _rho_bar(hunt: _Hunt, least_ratios: Array | None, start: Array) -> Interval[float]:
-    problem, law = hunt.problem, hunt.law
+def _rho_bar(search: _Search, least_ratios: Array | None, start: Array) -> Interval[float]:
+    problem, law = search.problem, search.law
 
     def guess(w: Array) -> float:
-        return max(float(np.linalg.eigvalsh(problem.forms.mixture(hunt.frequencies(w)))[0]), 0.0)
+        return max(float(np.linalg.eigvalsh(problem.forms.mixture(search.frequencies(w)))[0]), 0.0)
 
     def value(w: Array) -> float:
-        q = hunt.exact_frequencies(w)
+        q = search.exact_frequencies(w)
         return problem.skew(q, infimum(problem.fed, problem.forms, q).model)
 
-    upper = min(map(value, hunt.search(guess, [start])))
+    upper = search.least(guess, value, [start]).value
     if law.num_top is not None and is_tractable(problem, law.num_top):
         bound = least_over_top_sets(problem, law.num_top, upper)
         return outward(bound.lower, min([upper, *map(value, bound.models)]), _TOP_SETS, _SEARCH)
@@ -199,9 +198,9 @@ def _rho_bar(hunt: _Hunt, least_ratios: Array | None, start: Array) -> Interval[
     return outward(least, upper, _RANKINGS, _SEARCH)
 
 
-def _rho_diagonal(hunt: _Hunt) -> tuple[Interval[float], Array]:
+def _rho_diagonal(search: _Search) -> tuple[Interval[float], Array]:
     """Return the interval of the diagonal skew, and the model of its upper side."""
-    problem, law = hunt.problem, hunt.law
+    problem, law = search.problem, search.law
     fed = problem.fed
     lower, by, starts = 0.0, _SIGN, list[Array]()
     if law.prefers_large and (problem.objective_gap > 0 or np.ptp(fed.minima) == 0):
@@ -212,36 +211,27 @@ def _rho_diagonal(hunt: _Hunt) -> tuple[Interval[float], Array]:
     def guess(w: Array) -> float:
         excess = fed.excesses(w)
         total = float(fed.weights @ excess)
-        return float(hunt.frequencies(w) @ excess) / total if total > 0 else np.inf
+        return float(search.frequencies(w) @ excess) / total if total > 0 else np.inf
 
-    def value(w: Array) -> float:
-        return problem.skew(hunt.exact_frequencies(w), w)
-
-    found = hunt.search(guess, starts)
-    upper, at = min((value(w), tuple(w)) for w in found)
-    return outward(lower, upper, by, _SEARCH), np.array(at)
+    found = search.least(guess, lambda w: problem.skew(search.exact_frequencies(w), w), starts)
+    return outward(lower, found.value, by, _SEARCH), found.model
 
 
-def _largest_excess(hunt: _Hunt) -> Interval[float]:
-    problem, law = hunt.problem, hunt.law
+def _largest_excess(search: _Search) -> Interval[float]:
+    problem, law = search.problem, search.law
     upper = rearranged(law, problem.fed.weights, problem.excess)
     if law.prefers_large and np.ptp(problem.fed.minima) == 0:
         return _rho_tilde(problem, upper, upper, _MINIMIZER, _REARRANGEMENT)
     if problem.objective_gap == 0:
         return _rho_tilde(problem, 0.0, upper, _SEARCH, _REARRANGEMENT)
-    found = hunt.search(lambda w: -float(hunt.frequencies(w) @ problem.excess))
-    lower = max(float(hunt.exact_frequencies(w) @ problem.excess) for w in found)
-    return _rho_tilde(problem, lower, upper, _SEARCH, _REARRANGEMENT)
+    found = search.least(
+        lambda w: -float(search.frequencies(w) @ problem.excess),
+        lambda w: -float(search.exact_frequencies(w) @ problem.excess),
+    )
+    return _rho_tilde(problem, -found.value, upper, _SEARCH, _REARRANGEMENT)
 
 
 _NUM_REFINED = 3
-
-
-class Found(NamedTuple):
-    """A value and the model that has it."""
-
-    value: float
-    model: Array
 
 
 def smallest_over_models(

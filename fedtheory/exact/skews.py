@@ -30,12 +30,7 @@ def skew(fed: QuadraticFederation, frequencies: npt.ArrayLike, w: npt.ArrayLike)
     frequencies
         Selection frequencies q, shape (K,), of sum 1.
     w
-        Models, shape (..., v).
-
-    Returns
-    -------
-    Array
-        Shape (...).
+        Models, shape (..., v); the skews have the shape (...).
 
     Raises
     ------
@@ -65,23 +60,15 @@ def skew(fed: QuadraticFederation, frequencies: npt.ArrayLike, w: npt.ArrayLike)
 def skew_extremes(fed: QuadraticFederation, frequencies: npt.ArrayLike) -> tuple[float, float]:
     r"""Infimum and supremum of the skew ``rho(q, w)`` over all models w, for fixed frequencies q.
 
+    Each is attained at some model or approached at infinity. The supremum is infinite if all clients of positive weight
+    share a minimizer and a selected client of weight zero has another one.
+
     Parameters
     ----------
     fed
         The clients, with weights p.
     frequencies
         Selection frequencies q, shape (K,), of sum 1.
-
-    Returns
-    -------
-    tuple
-        (inf, sup). Each is attained at some model or approached at infinity. The supremum is infinite if all clients of
-        positive weight share a minimizer and a selected client of weight zero has another one.
-
-    Raises
-    ------
-    ValueError
-        If the frequencies are negative or do not sum to 1.
 
     Notes
     -----

@@ -27,7 +27,7 @@ _BLOCK = 8
 
 @pinned
 def subset_minima(fed: QuadraticFederation) -> Array:
-    r"""Smallest mean excess ratio of n clients, n = 1, ..., K: exact for few clients, a lower bound for many.
+    r"""Smallest mean excess ratios ``l_n``, n = 1, ..., K, shape (K,): exact for few clients, lower bounds for many.
 
     Parameters
     ----------
@@ -35,11 +35,6 @@ def subset_minima(fed: QuadraticFederation) -> Array:
         The clients. All 2^K subsets are enumerated for up to 30 clients with isotropic curvatures, or 16 with others.
         More clients are split into groups. For each n the sums of the groups' minima, minimized over the splits of n
         among the groups, are lower bounds.
-
-    Returns
-    -------
-    Array
-        ``l_n`` at index n - 1, shape (K,), up to rounding.
 
     Notes
     -----

@@ -116,7 +116,10 @@ class Sweep:
         ]
 
     def intervals(self, variable: str | None = None, confidence: float = 0.95) -> Dataset:
-        """Mean over the seeds, with Student's limits, over the grid.
+        """``mean``, Student's limits ``lower`` and ``upper``, and the number ``seeds``, over the grid.
+
+        Failed configurations are omitted; values that are not finite are not, and make the mean not finite. For a
+        single seed there are no limits.
 
         Parameters
         ----------
@@ -124,12 +127,6 @@ class Sweep:
             One of ``variables``; the first by default.
         confidence
             Confidence of the limits at each point separately.
-
-        Returns
-        -------
-        xarray.Dataset
-            ``mean``, ``lower``, ``upper`` and ``seeds`` (their number). Failed configurations are omitted; values that
-            are not finite are not, and make the mean not finite. For a single seed there are no limits.
         """
         import xarray
 

@@ -87,16 +87,8 @@ def sweep(
     progress
         Whether to show on standard error how many configurations are done, how many failed, and the remaining time.
 
-    Returns
-    -------
-    Sweep
-        One labeled Dataset over the grid, the failures with their tracebacks, a table and a plot.
-
     Raises
     ------
-    ValueError, TypeError
-        If the grid, the folder or the backend is invalid, a function that is to be stored cannot be identified, or
-        joblib cannot run a configuration, as when a worker dies.
     KeyboardInterrupt
         On Ctrl-C, with a message about the finished results in the folder.
 

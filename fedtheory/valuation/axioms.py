@@ -18,7 +18,7 @@ Values = npt.NDArray[Any]
 
 
 def efficiency(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.ArrayLike) -> Any:
-    """Return the deviation from efficiency, ``sum_k v_k - (U(all players) - U(empty coalition))``.
+    """Return the deviation from efficiency, ``sum_k v_k - (U(all players) - U(empty coalition))``; exact for rationals.
 
     Parameters
     ----------
@@ -26,16 +26,6 @@ def efficiency(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.Arr
         A game: a function of coalitions, or its table in bit order, shape (2^n,).
     values
         Values of the players, shape (n,).
-
-    Returns
-    -------
-    number
-        0 for efficient values; exact if all numbers are.
-
-    Raises
-    ------
-    ValueError
-        If the values do not have the shape (n,), or the utilities are not those of n players.
 
     Examples
     --------
@@ -49,22 +39,14 @@ def efficiency(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.Arr
 def symmetry(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.ArrayLike) -> Values:
     """Differences ``v_i - v_j`` over the pairs i < j of players with equal contributions to every coalition.
 
+    They are 0 if the axiom holds.
+
     Parameters
     ----------
     utility
         A game: a function of coalitions, or its table in bit order, shape (2^n,).
     values
         Values of the players, shape (n,).
-
-    Returns
-    -------
-    Values
-        Zeros if the axiom holds; one entry per pair.
-
-    Raises
-    ------
-    ValueError
-        If the values do not have the shape (n,), or the utilities are not those of n players.
 
     Examples
     --------
@@ -82,7 +64,7 @@ def symmetry(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.Array
 
 
 def null_player(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.ArrayLike) -> Values:
-    """Values of the players with contribution zero to every coalition.
+    """Values of the players with contribution zero to every coalition; they are 0 if the axiom holds.
 
     Parameters
     ----------
@@ -90,16 +72,6 @@ def null_player(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.Ar
         A game: a function of coalitions, or its table in bit order, shape (2^n,).
     values
         Values of the players, shape (n,).
-
-    Returns
-    -------
-    Values
-        Zeros if the axiom holds; one entry per null player.
-
-    Raises
-    ------
-    ValueError
-        If the values do not have the shape (n,), or the utilities are not those of n players.
 
     Examples
     --------
@@ -117,7 +89,7 @@ def null_player(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.Ar
 
 
 def linearity(combined: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLike, a: Any = 1, b: Any = 1) -> Values:
-    """Values of the game ``a U_1 + b U_2`` minus the combination of the values of U_1 and U_2.
+    """Values of the game ``a U_1 + b U_2`` minus the combination of the values of U_1 and U_2; 0 for linear values.
 
     Parameters
     ----------
@@ -127,16 +99,6 @@ def linearity(combined: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLi
         Values of U_1 and of U_2, shape (n,).
     a, b
         Coefficients of the combination.
-
-    Returns
-    -------
-    Values
-        Zeros for linear values, shape (n,).
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not a number, or the shapes differ.
 
     Examples
     --------

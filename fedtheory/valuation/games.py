@@ -35,15 +35,7 @@ class Game:
         self._known: dict[frozenset[int], Any] = {}
 
     def __call__(self, players: Iterable[int]) -> Any:
-        """Return the utility of a coalition.
-
-        Raises
-        ------
-        TypeError
-            If the utility is not a single real number.
-        ValueError
-            If it is not finite.
-        """
+        """Return the utility of a coalition."""
         coalition = frozenset(players)
         if coalition not in self._known:
             self._known[coalition] = _number(self._utility(coalition), coalition)
@@ -114,6 +106,7 @@ def shapley(utility: Utility | npt.ArrayLike | Sequence[Any], num_players: int) 
     r"""Shapley value of every player, ``1/n sum_A (U(A + k) - U(A)) / binom(n - 1, |A|)`` over the A without k.
 
     It is the mean contribution of player k if players arrive in random order (Shapley 1953; GreedyFed, Section III).
+    The values, shape (n,), are floats, or Fractions if every utility is an ``int`` or a ``Fraction``.
 
     Parameters
     ----------
@@ -122,18 +115,6 @@ def shapley(utility: Utility | npt.ArrayLike | Sequence[Any], num_players: int) 
         coalitions, or a table of all 2^n utilities in bit order, as returned by ``utility_table``.
     num_players
         Number of players n, at most 20.
-
-    Returns
-    -------
-    array
-        Values, shape (n,): floats, or Fractions in an object array if every utility is an ``int`` or a ``Fraction``.
-
-    Raises
-    ------
-    ValueError
-        If there are more than 20 players, if a table has another length than 2^n, or if a utility is not finite.
-    TypeError
-        If a utility is not a real number.
 
     Examples
     --------

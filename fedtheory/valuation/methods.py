@@ -29,11 +29,6 @@ class Valuation:
     num_permutations
         Number of orders of ``permutation``.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If the method is unknown, the tolerance is negative, or the number of orders is not positive.
-
     Examples
     --------
     >>> Valuation("permutation", num_permutations=50)

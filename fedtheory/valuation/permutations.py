@@ -44,11 +44,6 @@ def marginals(game: Game, order: list[int], tolerance: float = 0.0) -> Array:
     Once the utility differs from that of all players by less than ``tolerance``, the contributions of the remaining
     players are set to 0 (with tolerance 0 nothing is truncated).
 
-    Returns
-    -------
-    Array
-        Contributions by player, shape (n,).
-
     Examples
     --------
     >>> game = Game(lambda players: len(players) ** 2)
@@ -89,6 +84,8 @@ def permutation_shapley(
 ) -> Estimate:
     """Unbiased estimates of Shapley values: mean contributions over random orders of the players.
 
+    Standard errors are those of means of independent orders, or of independent sweeps.
+
     Parameters
     ----------
     utility
@@ -101,16 +98,6 @@ def permutation_shapley(
         ``any``: orders are uniform. ``each``: every player is first in one order of every sweep of n orders.
     rng
         Seed, SeedSequence or Generator.
-
-    Returns
-    -------
-    Estimate
-        Values, with standard errors of means of independent orders, or of independent sweeps.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If a count is not positive, ``first`` is unknown, or a utility is not a finite real number.
 
     Examples
     --------
@@ -136,11 +123,6 @@ def permutation_shapley(
 def mean_and_error(samples: Array) -> tuple[Array, Array]:
     """Return the mean of independent samples and its standard error, which is infinite for a single sample.
 
-    Parameters
-    ----------
-    samples
-        Samples, shape (samples, n).
-
     Examples
     --------
     >>> mean_and_error(np.array([[1.0], [3.0]]))
@@ -163,6 +145,10 @@ def gtg_shapley(utility: Utility, num_players: int, tolerance: float = 1e-4, rng
     by all orders of a sweep, whereas here it is the mean over the orders. Its limit of 50 n sweeps of n orders is read
     as 50 sweeps.
 
+    The values are those after whole sweeps, in which every player is first in one order. The estimation stops when, for
+    every player, the last 10 running means are on average within 1 % of the last one, in absolute value, after at least
+    20 orders; or after 50 n orders. Standard errors are those of independent sweeps.
+
     Parameters
     ----------
     utility
@@ -177,18 +163,6 @@ def gtg_shapley(utility: Utility, num_players: int, tolerance: float = 1e-4, rng
         contributions are set to 0. The omitted contributions sum to less than eps, but each may be of any size.
     rng
         Seed, SeedSequence or Generator.
-
-    Returns
-    -------
-    Estimate
-        The values after whole sweeps, in which every player is first in one order. The estimation stops when, for every
-        player, the last 10 running means are on average within 1 % of the last one, in absolute value, after at least
-        20 orders; or after 50 n orders. Standard errors are those of independent sweeps.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the number of players is not positive, the tolerance is negative, or a utility is not a finite real number.
 
     Examples
     --------

@@ -28,7 +28,8 @@ def softmax_utilities(
 
     The loss is the mean cross-entropy on the server's validation samples. The model of the empty coalition is the one
     before the round. Logits are linear in the model, so each client's logits are computed once, and a coalition takes
-    one addition and one exponential per sample and class.
+    one addition and one exponential per sample and class. The table, shape (2^M,), is in bit order, as for ``shapley``;
+    its error is a few roundings of the largest logit. Logits must be at most 1e100 in absolute value.
 
     Parameters
     ----------
@@ -40,18 +41,6 @@ def softmax_utilities(
         Positive n_k, shape (M,); only their ratios matter.
     features, labels
         Validation samples, shape (S, f), and their classes in ``0..C-1``, shape (S,).
-
-    Returns
-    -------
-    array
-        Utilities, shape (2^M,), in bit order, an argument of ``shapley``. The error is a few roundings of the largest
-        logit.
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree, there is no sample, more than 20 models, a weight that is not positive, a label that is no
-        class, or a logit above 1e100 in absolute value.
 
     Examples
     --------

@@ -89,21 +89,7 @@ def _promised(program: Program, multipliers: Multipliers, of_objective: Fraction
 
 
 def value_balance(program: Program, weights: Sequence[Fraction]) -> list[Fraction]:
-    """Coefficient of every function value in ``sum weight * form`` over ``program.forms``.
-
-    Examples
-    --------
-    For the objective f and the constraints ``5 f <= 1`` and ``f >= -1``, the weights -1, 2, 7 give -1 + 2 * 5 - 7.
-
-    >>> from fedtheory.worst_case._vectors import Value
-    >>> from fedtheory.worst_case._record import Record
-    >>> from fedtheory.worst_case._semidefinite import program_of
-    >>> record, f = Record(), Value()
-    >>> record.at_most(5 * f, 1)
-    >>> record.at_most(-1 * f, 1)
-    >>> value_balance(program_of(record, f), [Fraction(-1), Fraction(2), Fraction(7)])
-    [Fraction(2, 1)]
-    """
+    """Coefficient of every function value in ``sum weight * form`` over ``program.forms``."""
     wholes, denominator = over_common(weights)
     levels, share = program.whole_levels
     total, factors = [0] * len(program.values), wholes.tolist()
@@ -202,20 +188,7 @@ def verify_direction(program: Program, direction: FeasiblePoint) -> Fraction:
 
 
 def forms_at(program: Program, point: FeasiblePoint) -> list[Fraction]:
-    """Return the values of all forms at a point, the objective first.
-
-    Examples
-    --------
-    Objective ``2 |x|^2`` and constraint ``|x|^2`` at ``|x|^2 = 9/4``.
-
-    >>> from fedtheory.worst_case._record import Record
-    >>> from fedtheory.worst_case._semidefinite import program_of
-    >>> record = Record()
-    >>> x = record.vector()
-    >>> record.at_most(x.square, 3)
-    >>> forms_at(program_of(record, 2 * x.square), FeasiblePoint((((Fraction(9, 4),),),), ()))
-    [Fraction(9, 2), Fraction(9, 4)]
-    """
+    """Return the values of all forms at a point, the objective first."""
     found = [Fraction(0)] * len(program.forms)
     for block, gram in zip(program.rows.blocks, point.grams, strict=True):
         if block.forms.size:

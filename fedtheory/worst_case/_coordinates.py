@@ -1,6 +1,6 @@
 """A program as arrays for an interior-point method, and its results as rationals.
 
-At first, a program is only scaled by powers of two. If doubles do not suffice, it is rewritten without rounding in
+At first, a program is only scaled by powers of two. If this does not suffice, it is rewritten without rounding in
 coordinates that avoid cancellation: the Gram matrices of a state become unit matrices, and slacks of tight constraints
 replace function values. Redundant unknowns are removed. These are function values of which only differences occur, and
 directions of a Gram matrix on which no form depends, for example if all models may be translated.
@@ -8,7 +8,7 @@ directions of a Gram matrix on which no form depends, for example if all models 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -27,8 +27,7 @@ from fedtheory.arithmetic.matrices import (
     whole_product,
 )
 from fedtheory.worst_case._certificates import FeasiblePoint, Multipliers, forms_at, value_balance
-from fedtheory.worst_case._double_double import DoubleDouble, Numbers, cholesky, rounded, widened
-from fedtheory.worst_case._elimination import power_of_two
+from fedtheory.worst_case._elimination import cholesky, power_of_two
 from fedtheory.worst_case._interior_point import Data, State
 from fedtheory.worst_case._semidefinite import Block, Program
 from fedtheory.worst_case._sparse_forms import SparseForms
@@ -127,7 +126,7 @@ class Coordinates:
     def _in_doubles(self) -> tuple[list[Array], Array]:
         """Entries of the blocks and coefficients of the variables as doubles."""
         blocks = [_over(block.wholes, denominator) for block, denominator in self._table.blocks]
-        return blocks, _entries(self._table.variables, _doubles)
+        return blocks, _doubles(self._table.variables)
 
     @cached_property
     def _scales(self) -> tuple[Array, Array]:
@@ -151,37 +150,35 @@ class Coordinates:
         large = num_forms * sum(size**2 for size in sizes) > _MANY
         return large and self.pivots is None and not self.program.equalities and unknowns < _MORE * num_forms
 
-    def data(self, *, pairs: bool) -> Data:
-        """Return the program as arrays of doubles, or of pairs of doubles."""
-        table, exact = self._table, _in_pairs if pairs else _doubles
-        wholes: list[Any]
-        wholes, variables = self._in_doubles
-        if pairs:
-            wholes = [_in_pairs((number, over) for number in block.wholes) for block, over in table.blocks]
-            variables = _entries(table.variables, exact)
+    @cached_property
+    def data(self) -> Data:
+        """The program as arrays of doubles."""
+        table, (wholes, variables) = self._table, self._in_doubles
         (rows, units), num_forms, grams = self._scales, len(self.program.forms), list[Any]()
-        sparse = not pairs and self._has_many_inequalities
+        sparse = self._has_many_inequalities
         for (block, _), own, turn in zip(table.blocks, wholes, self.turns, strict=True):
             entries = own * rows[block.forms] * np.where(block.rows == block.columns, 1.0, 0.5)
             shape = num_forms, turn.shape[1], turn.shape[1]
             if sparse:
                 grams.append(SparseForms(shape, block.forms, block.rows, block.columns, entries))
             else:
-                places = (block.forms, block.rows, block.columns), (block.forms, block.columns, block.rows)
-                grams.append(_put(shape, places, entries)[self._kept])
+                gram = np.zeros(shape)
+                gram[block.forms, block.rows, block.columns] = entries
+                gram[block.forms, block.columns, block.rows] = entries
+                grams.append(gram[self._kept])
         variables = variables * np.outer(rows, units)
-        bounds = _entries(table.bounds, exact) * rows
+        bounds = _doubles(table.bounds) * rows
         loose = 1.0 * (self._kept[1:] > len(self.program.equalities))
         return Data(tuple(grams), variables[self._kept], bounds[self._kept[1:]], loose)
 
     def recast(self, state: State) -> tuple[Coordinates, State]:
         """Return coordinates in which a state's Gram matrices are unit matrices, and the state in these coordinates."""
-        triangles = [cholesky(widened(_safely_definite(rounded(G)) / rounded(state.tau))) for G in state.grams]
-        turns = tuple(product(T, _exact(L)) for T, L in zip(self.turns, triangles, strict=True))
+        triangles = [_exact(cholesky(_safely_definite(G) / state.tau)) for G in state.grams]
+        turns = tuple(product(T, L) for T, L in zip(self.turns, triangles, strict=True))
         # Equalities first, then inequalities in the order of multiplier over slack.
         own = self._kept[1:]
         loose = own > len(self.program.equalities)
-        tightness = np.where(loose, rounded(state.multipliers) / np.where(loose, rounded(state.slacks), 1.0), np.inf)
+        tightness = np.where(loose, state.multipliers / np.where(loose, state.slacks, 1.0), np.inf)
         order = own[np.argsort(-tightness, kind="stable")].tolist()
         order = [*({*range(1, len(self.program.forms))} - {*order}), *order]
         rows = [{place: c for place, c in enumerate(self._levels[row]) if c} for row in order]
@@ -192,24 +189,26 @@ class Coordinates:
         found = Coordinates(self.program, self.free, turns, pivots)
         return found, self._translated(state, triangles, found)
 
-    def _translated(self, state: State, triangles: Sequence[DoubleDouble], found: Coordinates) -> State:
+    def _translated(self, state: State, triangles: Sequence[Exact], found: Coordinates) -> State:
         """Return a state in other coordinates."""
         (rows, _), (new_rows, units) = self._scales, found._scales
         whole_multipliers, whole_slacks = np.zeros(rows.size), np.zeros(rows.size)
-        whole_multipliers[self._kept[1:]] = rounded(state.multipliers)
-        whole_slacks[self._kept[1:]] = rounded(state.slacks)
+        whole_multipliers[self._kept[1:]] = state.multipliers
+        whole_slacks[self._kept[1:]] = state.slacks
         ratio = new_rows / rows
         slacks = whole_slacks * ratio
         return State(
-            grams=tuple(np.eye(len(L.high)) * rounded(state.tau) for L in triangles),
+            grams=tuple(np.eye(len(L)) * state.tau for L in triangles),
             values=(slacks / new_rows)[found._slack_rows] / units,
             slacks=slacks[found._kept[1:]],
             multipliers=(whole_multipliers / ratio * ratio[0])[found._kept[1:]],
+            # In doubles these products would lose their digits by cancellation.
             dual_slacks=tuple(
-                rounded(L.T @ widened(Z) @ L) * ratio[0] for L, Z in zip(triangles, state.dual_slacks, strict=True)
+                _doubles(product(product(L.T, _exact(Z)), L)) * ratio[0]
+                for L, Z in zip(triangles, state.dual_slacks, strict=True)
             ),
-            tau=rounded(state.tau),
-            kappa=rounded(state.kappa) * ratio[0],
+            tau=state.tau,
+            kappa=state.kappa * ratio[0],
         )
 
     def point(self, state: State, *, along: bool = False) -> FeasiblePoint:
@@ -218,7 +217,7 @@ class Coordinates:
         With ``along`` it is a direction, along which all forms of equalities are 0.
         """
         rows, units = self._scales
-        share = 1.0 if along else 1.0 / float(rounded(state.tau))
+        share = 1.0 if along else 1.0 / float(state.tau)
         own = [_exact(gram * share) for gram in state.grams]
         variables = _exact(state.values * (share * units))
         bounds = [constraint.bound * (not along) for constraint in self._constraints]
@@ -226,7 +225,7 @@ class Coordinates:
         if not ties.size:
             return self._in_program(own, variables, bounds)
         # The smallest change that removes the residuals, repeated until they are negligible.
-        data, tied = self.data(pairs=False), np.arange(1, 1 + ties.size)
+        data, tied = self.data, np.arange(1, 1 + ties.size)
         matrices = [np.array([gram[row] for row in tied]) for gram in data.grams]
         effects = [*(matrix.reshape(ties.size, -1) for matrix in matrices), data.values[tied]]
         parts = np.cumsum([effect.shape[1] for effect in effects])[:-1]
@@ -257,7 +256,7 @@ class Coordinates:
         They prove a bound of the objective or, without an objective, that no point fulfills the constraints.
         """
         rows, _ = self._scales
-        scales = rows * (1.0 / (float(rounded(state.tau)) * rows[0]) if of_objective else 1.0)
+        scales = rows * (1.0 / (float(state.tau) * rows[0]) if of_objective else 1.0)
         found = np.full(rows.size, Fraction(0), dtype=object)
         found[self._kept[1:]] = _exact(state.multipliers * scales[self._kept[1:]])
         return _balanced(self.program, found[1:].tolist(), Fraction(-1 if of_objective else 0))
@@ -275,7 +274,7 @@ def first_coordinates(program: Program) -> Coordinates:
     >>> record = Record()
     >>> x = record.vector()
     >>> record.at_most(x.square, 3)
-    >>> data = first_coordinates(program_of(record, 2 * x.square)).data(pairs=False)
+    >>> data = first_coordinates(program_of(record, 2 * x.square)).data
     >>> data.grams[0].tolist(), data.bounds.tolist()
     ([[[1.0]], [[1.0]]], [0.75])
     """
@@ -285,7 +284,7 @@ def first_coordinates(program: Program) -> Coordinates:
     free = tuple(independent([{row: c for row, c in column.items() if c} for column in columns]))
     units = tuple(_exact(np.eye(size)) for size in program.sizes)
     whole = Coordinates(program, free, units)
-    data = whole.data(pairs=False)
+    data = whole.data
     unit = Fraction(float(power_of_two(np.sqrt(np.abs(data.bounds).max(initial=0.0) or 1.0))))
     stacked = (g.seen() if isinstance(g, SparseForms) else g.reshape(-1, g.shape[-1]) for g in data.grams)
     seen = [_independent(rows) for rows in stacked]
@@ -332,15 +331,12 @@ def _turned(program: Program, number: int, turn: Exact, lost: Exact, pivots: Seq
     return found, 2 * program.rows.denominator * unit**2 * share
 
 
-def _entries(numbers: Exact, exact: Callable[[Iterable[tuple[int, int]]], Numbers]) -> Numbers:
-    """Return a sparse array of rationals as numbers of another arithmetic."""
-    places = np.flatnonzero(numbers)
-    found = exact((number.numerator, number.denominator) for number in numbers.ravel()[places].tolist())
-    return _put((numbers.size,), [places], found).reshape(*numbers.shape)
-
-
-def _doubles(ratios: Iterable[tuple[int, int]]) -> Array:
-    return np.array([number / denominator for number, denominator in ratios], dtype=float)
+def _doubles(numbers: Exact) -> Array:
+    """Round rationals, most of which are 0."""
+    found = np.zeros(numbers.shape)
+    places = numbers.nonzero()
+    found[places] = [number.numerator / number.denominator for number in numbers[places].tolist()]
+    return found
 
 
 def _over(wholes: Exact, denominator: int) -> Array:
@@ -350,33 +346,13 @@ def _over(wholes: Exact, denominator: int) -> Array:
     return np.array([known[number] for number in numbers], dtype=float)
 
 
-def _in_pairs(ratios: Iterable[tuple[int, int]]) -> DoubleDouble:
-    high, low = [], []
-    for number, denominator in ratios:
-        high.append(number / denominator)
-        numerator, power = high[-1].as_integer_ratio()
-        low.append((number * power - numerator * denominator) / (power * denominator))
-    return DoubleDouble(high, low)
-
-
-def _put(shape: tuple[int, ...], places: Iterable[Any], entries: Numbers) -> Numbers:
-    """Return an array of zeros with the given entries."""
-
-    def filled(part: Array) -> Array:
-        found = np.zeros(shape)
-        for place in places:
-            found[place] = part
-        return found
-
-    if isinstance(entries, DoubleDouble):
-        return DoubleDouble(filled(entries.high), filled(entries.low))
-    return filled(entries)
-
-
-def _exact(numbers: Numbers) -> Exact:
-    """Return doubles, or pairs of doubles, as rationals without rounding."""
-    found = np.empty(rounded(numbers).shape, dtype=object)
-    found.ravel()[:] = widened(numbers).fractions()
+def _exact(numbers: Array) -> Exact:
+    """Return doubles as rationals without rounding."""
+    if not np.isfinite(numbers).all():
+        message = "rationals must come from finite numbers, got some that are not"
+        raise FloatingPointError(message)
+    found = np.empty(numbers.shape, dtype=object)
+    found.ravel()[:] = [Fraction(number) for number in numbers.ravel().tolist()]
     return found
 
 

@@ -14,21 +14,13 @@ from typing import Any, final
 import numpy as np
 
 from fedtheory._support.validate import Array
-from fedtheory.worst_case._double_double import (
-    DoubleDouble,
-    Numbers,
-    root_of,
-    rounded,
-    solve_lower,
-    solve_upper,
-    squares,
-    triangle_of,
-)
 
-__all__: list[str] = []
+__all__ = ["ForMatrices", "ForMultipliers", "cholesky", "power_of_two", "solve_lower", "solve_upper"]
 
 # Number of solutions in iterative refinement, including the first. With two, thirty gradient steps are not proved.
 _ROUNDS = 3
+# Rows are dependent if a new one adds less than this share of its size to the space of the others.
+_DEPENDENT = 1e-15
 
 
 @final
@@ -43,38 +35,38 @@ class ForMultipliers:
 
     def __init__(
         self,
-        grams: Sequence[Numbers],
-        a: Numbers,
-        triangles: Sequence[Numbers],
-        roots: Sequence[Numbers],
-        ratios: Numbers,
+        grams: Sequence[Array],
+        a: Array,
+        triangles: Sequence[Array],
+        roots: Sequence[Array],
+        ratios: Array,
     ) -> None:
         # With X = U U' and Z = V V', the products are those of rows of entries of U' A_i V'^-1.
         factors = zip(grams, triangles, roots, strict=True)
         blocks = [((own @ U).swapaxes(1, 2) @ root.T).reshape(own.shape[0], -1) for own, U, root in factors]
-        products = sum((squares(rows) for rows in blocks[1:]), start=squares(blocks[0]))
+        products: Array = sum((rows @ rows.T for rows in blocks), start=np.zeros(()))
         self.of_objective = products[0]
-        self.scales = power_of_two((rounded(products).diagonal()[1:] + rounded(ratios)) ** -0.5)
+        self.scales = power_of_two((products.diagonal()[1:] + ratios) ** -0.5)
         wide = [rows[1:] * self.scales[:, None] for rows in blocks]
-        self.triangle = triangle_of([*wide, _diagonal(root_of(ratios) * self.scales)])
+        self.triangle = _triangle_of(np.hstack([*wide, np.diag(np.sqrt(ratios) * self.scales)]))
         self.levels = solve_lower(self.triangle, a * self.scales[:, None])
-        self.level_triangle = triangle_of([self.levels.T])
+        self.level_triangle = _triangle_of(self.levels.T)
 
-    def solve(self, right: Numbers, level: Numbers) -> tuple[Numbers, Numbers, None]:
+    def solve(self, right: Array, level: Array) -> tuple[Array, Array, None]:
         """Return dy and df."""
         u = solve_lower(self.triangle, right * self.scales)
         df = solve_upper(self.level_triangle, solve_lower(self.level_triangle, level - self.levels.T @ u))
         return solve_upper(self.triangle, u + self.levels @ df) * self.scales, df, None
 
-    def owed(self, missing: Numbers) -> float:
+    def owed(self, missing: Array) -> float:
         """Return the squared length of the smallest relative change of X that changes the forms as required."""
-        owed = rounded(solve_lower(self.triangle, missing * self.scales))
+        owed = solve_lower(self.triangle, missing * self.scales)
         return float(owed @ owed)
 
 
 @final
 class ForMatrices:
-    """The equations for the changes of X and of the function values, for a program of inequalities, in doubles.
+    """The equations for the changes of X and of the function values, for a program of inequalities.
 
     With ``X = T T'`` and ``Z^-1 = T W T'`` for a diagonal W, ``(X S Z^-1 + Z^-1 S X)/2 = T (T' S T * mean) T'``, where
     ``mean`` holds the means of two entries of W. So M is ``B diag(mean) B'`` plus the ratios D, where B has the entries
@@ -112,7 +104,7 @@ class ForMatrices:
         matrix = rows.T @ rows + np.diag(self.bare)
         self.scales = power_of_two(matrix.diagonal() ** -0.5)
         try:
-            self.triangle = np.linalg.cholesky(matrix * np.outer(self.scales, self.scales))
+            self.triangle = cholesky(matrix * np.outer(self.scales, self.scales))
         except np.linalg.LinAlgError:
             # The triangle is computed from the rows themselves; rows with the largest weights come first.
             bare = np.diag(np.sqrt(self.bare))[: len(self.means)]
@@ -154,7 +146,35 @@ def _upper(size: int) -> tuple[Any, Any]:
     return np.triu_indices(size)
 
 
-def _diagonal(numbers: Numbers) -> Numbers:
-    if isinstance(numbers, DoubleDouble):
-        return DoubleDouble(np.diag(numbers.high), np.diag(numbers.low))
-    return np.diag(numbers)
+def cholesky(matrix: Array) -> Array:
+    """Return the lower triangle L with ``L L' = matrix``."""
+    return np.asarray(np.linalg.cholesky(matrix), dtype=np.float64)
+
+
+def solve_lower(triangle: Array, right: Array) -> Array:
+    """Solve ``L X = right`` for a lower triangle L, shapes (n, n), (n,) or (n, r)."""
+    return _solved(triangle, right, transposed=False)
+
+
+def solve_upper(triangle: Array, right: Array) -> Array:
+    """Solve ``L' X = right`` for a lower triangle L, shapes (n, n), (n,) or (n, r)."""
+    return _solved(triangle, right, transposed=True)
+
+
+def _solved(triangle: Array, right: Array, *, transposed: bool) -> Array:
+    from scipy.linalg.lapack import dtrtrs
+
+    found: Array = dtrtrs(triangle, right, lower=True, trans=transposed)[0] if right.shape[0] else right
+    return found
+
+
+def _triangle_of(rows: Array) -> Array:
+    """Return the lower triangle L with ``L L' = rows rows'``, from the rows if their products are too inaccurate."""
+    try:
+        return cholesky(rows @ rows.T)
+    except np.linalg.LinAlgError:
+        upper: Any = np.linalg.qr(rows.T, mode="r")
+    if not (np.abs(upper.diagonal()) > _DEPENDENT * np.abs(upper).max(axis=0, initial=0.0)).all():
+        message = "rows must be linearly independent"
+        raise np.linalg.LinAlgError(message)
+    return np.asarray(upper.T)

@@ -1,4 +1,4 @@
-"""An interior-point method for semidefinite programs, in doubles or in pairs of doubles.
+"""An interior-point method for semidefinite programs, in doubles.
 
 It follows the central path of the homogeneous self-dual embedding (Ye, Todd and Mizuno 1994) by the directions of
 Helmberg, Rendl, Vanderbei and Wolkowicz (1996), Kojima, Shindoh and Hara (1997) and Monteiro (1997), with Mehrotra's
@@ -18,15 +18,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from fedtheory._support.validate import Array
-from fedtheory.worst_case._double_double import (
-    DoubleDouble,
-    Numbers,
-    cholesky,
-    rounded,
-    solve_lower,
-    widened,
-)
-from fedtheory.worst_case._elimination import ForMatrices, ForMultipliers
+from fedtheory.worst_case._elimination import ForMatrices, ForMultipliers, cholesky, solve_lower
 from fedtheory.worst_case._sparse_forms import SparseForms, at, combined
 
 __all__ = ["Data", "Progress", "State", "beginning", "path"]
@@ -56,7 +48,7 @@ _STALLED = 12
 
 
 class Data(NamedTuple):
-    """A program to be maximized, as arrays of doubles or of pairs of doubles; row 0 is the objective.
+    """A program to be maximized, as arrays; row 0 is the objective.
 
     Attributes
     ----------
@@ -71,8 +63,8 @@ class Data(NamedTuple):
     """
 
     grams: tuple[Any, ...]
-    values: Numbers
-    bounds: Numbers
+    values: Array
+    bounds: Array
     loose: Array
 
     @property
@@ -80,11 +72,11 @@ class Data(NamedTuple):
         """Numbers of rows of the blocks."""
         return tuple(gram.shape[-1] for gram in self.grams)
 
-    def forms(self, grams: Sequence[Numbers]) -> Numbers:
+    def forms(self, grams: Sequence[Array]) -> Array:
         """Return the values of all rows at Gram matrices, without function values, shape (1 + m,)."""
         return _sum(at(own, G) for own, G in zip(self.grams, grams, strict=True))
 
-    def combined(self, multipliers: Numbers) -> list[Numbers]:
+    def combined(self, multipliers: Array) -> list[Array]:
         """Return the sum of multiplier times matrix over the constraints, for each block."""
         return [combined(own, multipliers) for own in self.grams]
 
@@ -102,18 +94,18 @@ class State(NamedTuple):
         Variables of the embedding; 1 and 0 near a solution.
     """
 
-    grams: tuple[Numbers, ...]
-    values: Numbers
-    slacks: Numbers
-    multipliers: Numbers
-    dual_slacks: tuple[Numbers, ...]
-    tau: Numbers
-    kappa: Numbers
+    grams: tuple[Array, ...]
+    values: Array
+    slacks: Array
+    multipliers: Array
+    dual_slacks: tuple[Array, ...]
+    tau: Array
+    kappa: Array
 
     @property
     def settled(self) -> bool:
         """Whether the path is near a solution."""
-        return not rounded(self.kappa).any()
+        return not self.kappa.any()
 
     def moved(self, step: State, primal: float, dual: float) -> State:
         """Return the state after the given shares of a step of the point and of the multipliers."""
@@ -127,14 +119,9 @@ class State(NamedTuple):
             self.kappa + step.kappa * primal,
         )
 
-    def in_pairs(self) -> State:
-        """Return the same state in pairs of doubles."""
-        wide: list[Numbers] = [tuple(map(widened, part)) if isinstance(part, tuple) else widened(part) for part in self]
-        return State(*wide)
-
 
 def beginning(data: Data) -> State:
-    """Return the first state of a path: unit matrices and ones, in doubles."""
+    """Return the first state of a path: unit matrices and ones."""
     units = tuple(np.eye(size) for size in data.sizes)
     one = np.ones(())
     return State(units, np.zeros(data.values.shape[1]), data.loose, data.loose, units, one, one)
@@ -173,6 +160,11 @@ class Progress(NamedTuple):
         """Whether the value may be 0."""
         return self.state.settled and self.largest < _VANISHING
 
+    @property
+    def distance(self) -> float:
+        """The difference of the two objectives, relative to the larger one; it ignores violated constraints."""
+        return abs(self.promised - self.reached) / max(self.largest, _VANISHED)
+
     def promising(self, narrow: float) -> bool:
         """Whether point and multipliers should prove an enclosure of this relative width."""
         return self.state.settled and self.inside and self.promised - self.reached <= narrow * self.largest
@@ -197,19 +189,19 @@ def path(data: Data, state: State) -> Iterator[Progress]:
         now = np.array([equations.mean, equations.missing()])
         since = 0 if (now < 0.9 * best).any() else since + 1
         best = np.minimum(best, now)
-        if since > _STALLED or float(rounded(state.tau)) < _GONE * float(rounded(state.kappa)):
+        if since > _STALLED or float(state.tau) < _GONE * float(state.kappa):
             return
 
 
 def _settled(data: Data, state: State) -> State:
     """Divide a state by tau if tau is much larger than kappa and both objectives nearly agree."""
-    reached = float(rounded(data.forms(state.grams)[0]) + rounded(data.values[0]) @ rounded(state.values))
-    promised = float(rounded(data.bounds) @ rounded(state.multipliers))
-    tau, kappa = float(rounded(state.tau)), float(rounded(state.kappa))
+    reached = float(data.forms(state.grams)[0] + data.values[0] @ state.values)
+    promised = float(data.bounds @ state.multipliers)
+    tau, kappa = float(state.tau), float(state.kappa)
     agreed = abs(reached - promised) <= _AGREED * abs(promised) or tau > _VERY_DOMINANT * kappa
     if state.settled or tau < _DOMINANT * kappa or not agreed:
         return state
-    shares = [
+    shares: list[Any] = [
         tuple(part / state.tau for part in parts) if isinstance(parts, tuple) else parts / state.tau for parts in state
     ]
     return State(*shares)._replace(kappa=state.kappa * 0.0)
@@ -243,12 +235,12 @@ class _Equations:
             state.slacks, y
         )
         degree = sum(data.sizes) + loose.sum() + (not state.settled)
-        self.mean = float(rounded(products + state.tau * state.kappa)) / degree
+        self.mean = float(products + state.tau * state.kappa) / degree
         self.degree = degree
         # Triangles of all matrices.
         self.triangles = [cholesky(X) for X in G]
         self.left_triangles = [cholesky(Z) for Z in state.dual_slacks]
-        roots = [solve_lower(L, _like(L, np.eye(n))) for L, n in zip(self.left_triangles, data.sizes, strict=True)]
+        roots = [solve_lower(L, np.eye(n)) for L, n in zip(self.left_triangles, data.sizes, strict=True)]
         self.inverses = [root.T @ root for root in roots]
         self.ratios = state.slacks / self._positive(y)
         self.elimination: ForMatrices | ForMultipliers
@@ -263,7 +255,7 @@ class _Equations:
         self.of_objective = self.elimination.of_objective
         self.per_tau = None if state.settled else self.solve(self.of_objective[1:] - self.b, self.c)
 
-    def _positive(self, numbers: Numbers) -> Numbers:
+    def _positive(self, numbers: Array) -> Array:
         """Replace the entries of equalities by 1."""
         return numbers * self.data.loose + (1.0 - self.data.loose)
 
@@ -327,7 +319,7 @@ class _Equations:
         if state.settled and not self.inside():
             # A step that keeps the products and removes the residuals. The full step removes all residuals. Near the
             # solution, a part of the step or larger products are accepted, too.
-            near = self.mean * self.degree < _CLOSE * abs(float(rounded(self.promised)))
+            near = self.mean * self.degree < _CLOSE * abs(float(self.promised))
             for centering in (1.0, 10.0, 100.0) if near else (1.0,):
                 step = self.direction(centering, aim=1.0)
                 shares = [1.0 if longest > 1.0 else _CAUTION * longest for longest in self.longest(step)]
@@ -351,24 +343,23 @@ class _Equations:
 
     def progress(self) -> Progress:
         """Return the state and its distance from a solution."""
-        tau, reached, promised = (float(rounded(x)) for x in (self.state.tau, self.reached, self.promised))
+        tau, reached, promised = (float(x) for x in (self.state.tau, self.reached, self.promised))
         empty = infinite = False
-        if float(rounded(self.state.kappa)) > tau:
+        if float(self.state.kappa) > tau:
             # A state that fulfills the constraints up to rounding errors is verified in rationals.
             least = min(
-                float(np.linalg.eigvalsh(rounded(S)).min(initial=0.0))
-                for S in self.data.combined(self.state.multipliers)
+                float(np.linalg.eigvalsh(S).min(initial=0.0)) for S in self.data.combined(self.state.multipliers)
             )
             empty = promised < 0 and least > _ROUGHLY * promised
-            taken = rounded(self.taken)[self.data.loose > 0]
+            taken = self.taken[self.data.loose > 0]
             infinite = reached > 0 and float(taken.max(initial=0.0)) < _ROUGHLY * reached
         return Progress(self.state, reached / tau, promised / tau, self.inside(), empty, infinite)
 
     def inside(self) -> bool:
         """Whether the residuals are small relative to the slacks, so that no constraint is violated."""
         loose = self.data.loose > 0
-        missing = np.abs(rounded(self.primal))
-        if (missing[loose] > _LITTLE * rounded(self.state.slacks)[loose]).any():
+        missing = np.abs(self.primal)
+        if (missing[loose] > _LITTLE * self.state.slacks[loose]).any():
             return False
         # Residuals of equalities require a change of the Gram matrices, which must be relatively small.
         if self.elimination.owed(self.primal * (1.0 - self.data.loose)) > _LITTLE**2 * self.mean:
@@ -377,39 +368,33 @@ class _Equations:
 
     def missing(self) -> float:
         """Return the largest absolute value of the residuals."""
-        return max(float(np.abs(rounded(part)).max(initial=0.0)) for part in (self.primal, *self.dual, self.level))
+        return max(float(np.abs(part).max(initial=0.0)) for part in (self.primal, *self.dual, self.level))
 
     def _products_after(self, step: State, primal: float, dual: float) -> float:
-        """Return the sum of all products after the given shares of a step, in doubles."""
+        """Return the sum of all products after the given shares of a step."""
         there = self.state.moved(step, primal, dual)
         pairs = zip((*there.grams, there.slacks), (*there.dual_slacks, there.multipliers), strict=True)
-        return sum(float(np.vdot(rounded(left), rounded(right))) for left, right in pairs)
+        return sum(float(np.vdot(left, right)) for left, right in pairs)
 
 
-def _shrinking(
-    triangles: Sequence[Numbers], changes: Sequence[Numbers], numbers: Iterable[tuple[Numbers, Numbers]]
-) -> float:
+def _shrinking(triangles: Sequence[Array], changes: Sequence[Array], numbers: Iterable[tuple[Array, Array]]) -> float:
     """Return the largest relative decrease of a positive number, or matrix, in a step."""
     fastest = 0.0
     for L, change in zip(triangles, changes, strict=True):
-        relative = rounded(solve_lower(L, solve_lower(L, change).T))
+        relative = solve_lower(L, solve_lower(L, change).T)
         fastest = max(fastest, -float(np.linalg.eigvalsh((relative + relative.T) / 2).min(initial=0.0)))
     for number, change in numbers:
-        fastest = max(fastest, float((-rounded(change) / rounded(number)).max(initial=0.0)))
+        fastest = max(fastest, float((-change / number).max(initial=0.0)))
     return fastest
 
 
-def _symmetric(matrix: Numbers) -> Numbers:
+def _symmetric(matrix: Array) -> Array:
     return (matrix + matrix.T) * 0.5
 
 
-def _inner(left: Numbers, right: Numbers) -> Numbers:
+def _inner(left: Array, right: Array) -> Any:
     return (left.reshape(1, -1) @ right.reshape(-1, 1))[0, 0]
 
 
-def _sum(parts: Iterable[Numbers]) -> Numbers:
+def _sum(parts: Iterable[Array]) -> Array:
     return reduce(add, parts)
-
-
-def _like(numbers: Numbers, doubles: Array) -> Numbers:
-    return DoubleDouble(doubles) if isinstance(numbers, DoubleDouble) else doubles

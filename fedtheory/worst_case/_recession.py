@@ -45,12 +45,7 @@ class Recession(NamedTuple):
 
 
 def without_slack(program: Program) -> tuple[Program, tuple[int, ...], list[Recession]]:
-    """Remove the inequalities that become slack along recession directions.
-
-    Returns
-    -------
-    tuple
-        The reduced program, the numbers of its inequalities in the given program, and the directions.
+    """Remove the inequalities that become slack along recession directions; return the numbers of the others, too.
 
     Examples
     --------

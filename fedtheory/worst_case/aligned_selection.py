@@ -49,7 +49,8 @@ def fedalign(
     ``F_3(w*) - F_3* <= client_gap``. The third client is included if ``|F_3(w) - F(w)| < threshold``, and the new model
     is then the average with the weights ``1/2, 1/2, share`` over their sum. The comparison has three outcomes. Each of
     them is linear in the losses and therefore one semidefinite program; the worst case is the largest value of the
-    three. The threshold itself belongs to both adjacent outcomes, since federations approach it.
+    three. The threshold itself belongs to both adjacent outcomes, since federations approach it. The lemma uses the
+    largest multipliers over the outcomes, and may be looser than the value.
 
     Parameters
     ----------
@@ -69,17 +70,10 @@ def fedalign(
     cells
         Outcomes of the comparison over which the maximum is taken: ``included``, ``above`` and ``below`` the threshold.
 
-    Returns
-    -------
-    WorstCase
-        Its lemma uses the largest multipliers over the outcomes, and may be looser than the value.
-
     Raises
     ------
     AssumptionViolated
         If no federation has one of these outcomes.
-    ValueError
-        If an argument is unsuitable or the program too large.
     OracleError
         If no proof was found.
 

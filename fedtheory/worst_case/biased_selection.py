@@ -51,7 +51,8 @@ def power_of_choice(
     ``F* - mean F_k* <= objective_gap``, where each round the ``num_selected`` clients with the largest losses among
     ``num_candidates``, drawn uniformly without replacement, are averaged. Given the order of the losses, the law of the
     selected ranks is constant, so a round is one semidefinite program for any rule that breaks ties. Several rounds
-    take one program for each order of the losses at each later node; the worst case is the largest value.
+    take one program for each order of the losses at each later node; the worst case is the largest value. Their lemma
+    uses the largest multipliers over all orders, and may be looser than the value.
 
     Parameters
     ----------
@@ -63,15 +64,8 @@ def power_of_choice(
         ``equal``: all clients have the same minimum loss. ``free``: minimum losses may differ. Then the order of the
         losses in a single round imposes no condition, and pow-d is as bad as any fixed biased law.
 
-    Returns
-    -------
-    WorstCase
-        With several rounds, its lemma uses the largest multiplier over all orders, and may be looser than the value.
-
     Raises
     ------
-    ValueError
-        If an argument is unsuitable or the program too large.
     OracleError
         If no proof was found.
 

@@ -100,11 +100,6 @@ class ClosedForm:
         ----------
         latex
             As environments of LaTeX's package amsmath, in the place of text.
-
-        Returns
-        -------
-        str
-            The proof; of two pieces one after the other.
         """
         if self.pieces:
             return "\n\n".join(one.proof(latex=latex) for one in self.pieces)
@@ -123,9 +118,8 @@ class ClosedForm:
         Raises
         ------
         ValueError
-            If a part of the problem has no formal statement, the file exists or does not end in ``.v``, its name is one
-            that Coq cannot load or that a module of Coq's standard library or of ``fedtheory/formal`` has, or the name
-            of the theorem is not an identifier of Coq.
+            If a part of the problem has no formal statement, the file exists, or Coq cannot load a file or
+            a theorem of that name.
         """
         from fedtheory.worst_case._coq_closed_forms import file_of
 
@@ -134,13 +128,7 @@ class ClosedForm:
         files.place(target, file_of(proofs, name).encode(), new=True)
 
     def __call__(self, **constants: Any) -> Fraction:
-        """Return the bound at rational constants of the domain.
-
-        Raises
-        ------
-        ValueError
-            If the constants are outside of the domain.
-        """
+        """Return the bound at rational constants of the domain."""
         for piece in self.pieces or (self,):
             one = piece._single("a value")
             if {*constants} != {*one.domain.names}:
@@ -175,22 +163,14 @@ def closed_form(program: Callable[..., Problem], domain: Callable[..., Any], *, 
     largest_degree
         Largest degree of numerators and denominators that are tried.
 
-    Returns
-    -------
-    ClosedForm
-        The bound, its multipliers and squares, and the proof.
-
     Raises
     ------
     OracleError
         If a step fails: there is no approximate solution, the multipliers are not unique or not rational, no rational
         function of the largest degree interpolates them, or a sign is not proved. The error says which one. Nothing
         is proved then.
-    ValueError
-        If the domain is not described by inequalities between ratios of polynomials, or the problem maximizes several
-        forms or has no constraint.
     TypeError
-        If the program uses the number behind a constant, or the domain has its arguments in another order.
+        If the program uses the number behind a constant.
 
     Notes
     -----

@@ -98,17 +98,10 @@ def compare(bound: Bound, **arguments: int | Fraction) -> Comparison:
     arguments
         Arguments of the bound, by name. Horizons must be whole rounds.
 
-    Returns
-    -------
-    Comparison
-        The bound's value, the worst case between two rationals, and the sensitivity of both to each constant.
-
     Raises
     ------
-    TypeError
-        If an argument is missing or misspelled, or is neither an integer nor a fraction.
     ValueError
-        If no worst case of the bound is known, or an argument is unsuitable.
+        If no worst case of the bound is known.
     AssumptionViolated
         If the bound's hypotheses do not hold.
 
@@ -141,16 +134,6 @@ def compared(bound: Bound, arguments: Mapping[str, Any]) -> Comparison:
         A bound whose worst case is known.
     arguments
         Arguments of the bound, by name.
-
-    Returns
-    -------
-    Comparison
-        The bound value and the worst case.
-
-    Raises
-    ------
-    ValueError
-        If no worst case of the bound is known, or the bound refuses its arguments.
 
     Examples
     --------

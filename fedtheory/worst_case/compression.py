@@ -29,16 +29,6 @@ def error_feedback(
     potential
         Largest value of the potential at the start.
 
-    Returns
-    -------
-    WorstCase
-        The enclosure with its proofs.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is unsuitable.
-
     Examples
     --------
     At the best step size ``2/(L + mu) (1 - s)/(1 + s)`` a round leaves 4/9.
@@ -70,16 +60,6 @@ def ef21(num_rounds: int, step_size: Any, *, mu: Any, L: Any, compression_error:
     ----------
     num_rounds, step_size, mu, L, compression_error, potential
         As in ``error_feedback``.
-
-    Returns
-    -------
-    WorstCase
-        The enclosure with its proofs.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is unsuitable.
 
     Examples
     --------
@@ -123,16 +103,6 @@ def compressed_gradients(
         Largest error at the start.
     error
         Error that is bounded at the start and maximized at the end: ``gap``, or ``distance2`` for ``|w - w*|^2``.
-
-    Returns
-    -------
-    WorstCase
-        The enclosure with its proofs.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is unsuitable.
 
     Examples
     --------

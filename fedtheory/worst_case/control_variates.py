@@ -37,16 +37,6 @@ def scaffold(
     option
         2 for control variates that are means of gradients along the path, 1 for gradients at the server's model.
 
-    Returns
-    -------
-    WorstCase
-        The enclosure with its proofs.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is unsuitable.
-
     Examples
     --------
     Two steps of 1/8 with curvatures from 1 to 4: ``(7/8)^4``, that of gradient descent.

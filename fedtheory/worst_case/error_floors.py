@@ -29,7 +29,7 @@ def error_floor(
     Without skews, this is the largest ``|w - w*|^2``, or ``F(w) - F*``, of a model that a round of all clients does not
     change. With skews, it is the largest squared distance that a round of biased selection need not decrease. This is
     the largest limit of the distances over all federations and selection laws with these skews
-    (``skew_class_horizon``).
+    (``skew_class_horizon``). The instance starts at the floor, and ``run()`` takes one round from there.
 
     Parameters
     ----------
@@ -40,17 +40,10 @@ def error_floor(
     rho_diagonal, rho_tilde
         As in ``skew_class``; give both or neither.
 
-    Returns
-    -------
-    WorstCase
-        Its instance starts at the floor; ``run()`` takes one round from there.
-
     Raises
     ------
     AssumptionViolated
         If rho_diagonal is above rho_tilde or L/mu, or the step size is so large that there is no limit.
-    ValueError
-        If an argument is unsuitable or the program too large.
     OracleError
         If no proof was found.
 

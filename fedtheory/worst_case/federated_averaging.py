@@ -81,17 +81,8 @@ def fedavg(
     max_block
         Largest number of rows of a block. The time grows with its sixth power.
 
-    Returns
-    -------
-    WorstCase
-        The proved enclosure of the value, the lemma, and the instance.
-
     Raises
     ------
-    TypeError
-        If a number is neither an integer nor a fraction.
-    ValueError
-        If an argument is unsuitable or the program too large.
     OracleError
         If no proof was found.
 

@@ -58,15 +58,7 @@ _WIDTH = 118
 
 
 def file_of(cases: Sequence[Any], name: str) -> str:
-    """Return a file with one theorem for each case of a certificate.
-
-    Raises
-    ------
-    NotStated
-        If a case has no upper side, or a part without a formal statement.
-    ValueError
-        If the name is not a Coq identifier.
-    """
+    """Return a file with one theorem for each case of a certificate."""
     names = theorem_names(name, len(cases))
     text = "\n".join([HEAD, *(_theorem(case, one) for case, one in zip(cases, names, strict=True))])
     if len(text) > LONGEST_FILE:

@@ -39,16 +39,6 @@ def heterogeneous_round(
     sampling
         ``distinct`` clients, or ``independent`` draws with replacement.
 
-    Returns
-    -------
-    WorstCase
-        The enclosure with its proofs.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is unsuitable.
-
     Examples
     --------
     One sampled client with ``k = 1/2`` and ``a = 0``: from Delta = 4 with zeta2 = 16 the value is

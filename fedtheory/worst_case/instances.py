@@ -420,16 +420,6 @@ class Instance(Mapping[str, Array]):
         ----------
         axes
             The Axes to draw on.
-
-        Returns
-        -------
-        Axes
-            The same Axes.
-
-        Raises
-        ------
-        ValueError
-            If there is no smooth convex function.
         """
         smooth = {
             f"{name}, client {k}" if len(own) > 1 else name: f
@@ -461,11 +451,6 @@ class Instance(Mapping[str, Array]):
         axes
             The Axes to draw on. The label states the share of all squared distances that lies in the plane. It is 1 if
             the worst case has at most two dimensions.
-
-        Returns
-        -------
-        Axes
-            The same Axes.
         """
         known = [(name, row) for name in self for row in self[name].reshape(-1, self.dim)]
         places = np.array([row for _, row in known])

@@ -33,7 +33,7 @@ def optimal_client_sampling(
     The largest ``E |w_+ - w*|^2`` for ``w_+ = w - step_size sum_{i in S} (w_i/p_i) grad F_i(w)`` over all L-smooth,
     mu-strongly convex clients with these weights, ``|w - w*|^2 <= distance2`` and
     ``F* - sum w_i F_i* <= objective_gap``. Optimal probabilities minimize the variance for the norms of the current
-    gradients.
+    gradients. The instance has all sets of clients as outcomes.
 
     Parameters
     ----------
@@ -48,15 +48,8 @@ def optimal_client_sampling(
     probabilities
         ``optimal``, or ``uniform``: m/n for each client.
 
-    Returns
-    -------
-    WorstCase
-        Its instance has all sets of clients as outcomes.
-
     Raises
     ------
-    ValueError
-        If an argument is unsuitable or the program too large.
     OracleError
         If no proof was found.
 

@@ -142,11 +142,6 @@ class Problem:
             A vector of this problem other than the origin.
         name
             Name of the vector, as in ``point``.
-
-        Returns
-        -------
-        Vector
-            The same vector.
         """
         return self.record.named(own_vector("name", vector, self.record), name)
 
@@ -191,13 +186,6 @@ class Problem:
         Function
             An object with the methods ``gradient``, ``value``, ``minimizer``, ``stationary_point``, ``proximal``,
             ``line_search`` and ``inexact_gradient``. Combinations such as ``2 * f + g`` have these methods, too.
-
-        Raises
-        ------
-        ValueError
-            If there is no such function.
-        TypeError
-            If a number is neither an integer nor a fraction.
         """
         of = _function_class(mu, L, lipschitz, quadratic, polyak)
         return Function(self.record, self._called("f", name), of, self._least(minimum, of))
@@ -249,11 +237,6 @@ class Problem:
         -------
         Operator
             An object with ``op(x)``, ``op.resolvent(x, step)``, ``op.fixed_point()`` and ``op.zero()``.
-
-        Raises
-        ------
-        ValueError
-            If no hypothesis is given, or two that mean the same.
         """
         validate.boolean("monotone", monotone)
         validate.boolean("nonexpansive", nonexpansive)
@@ -322,16 +305,6 @@ class Problem:
             Vectors, forms, function values or functions, one per outcome.
         weights
             Probabilities of the outcomes; equal by default.
-
-        Returns
-        -------
-        Vector, Form or Sum
-            The weighted sum.
-
-        Raises
-        ------
-        ValueError
-            If the weights are negative, or do not sum to 1.
         """
         outcomes = listed("outcomes", outcomes, "a list of vectors, of forms or of functions")
         if not outcomes:
@@ -381,11 +354,6 @@ class Problem:
             The constant in ``|C(v) - v|^2 <= eps |v|^2``.
         name
             As of ``point``.
-
-        Returns
-        -------
-        Vector
-            The compressed vector C(v).
         """
         share = positive_number("eps", eps)
         found = self.record.vector(own_vector("compressed", vector, self.record), verb="compressed", numbers=[share])
@@ -408,11 +376,6 @@ class Problem:
             Clients that compress the vector independently, even if it is the same for all of them.
         name
             As of ``point``.
-
-        Returns
-        -------
-        Vector
-            The compressed vector C(v).
 
         Examples
         --------
@@ -479,11 +442,6 @@ class Problem:
         narrow
             Target for the width of the enclosure relative to the value.
 
-        Returns
-        -------
-        WorstCase
-            The enclosure with its proofs.
-
         Raises
         ------
         AssumptionViolated
@@ -491,8 +449,6 @@ class Problem:
             are raised.
         OracleError
             If neither side of the value could be proved.
-        ValueError
-            If nothing is maximized, or the program is too large.
         """
         return worst_of([self.case((), narrow, LARGEST_BLOCK)])
 
@@ -505,15 +461,8 @@ class Problem:
             Labels from the solution's ``labels`` or ``active``, such as ``"f0: x1, x2"``, which compares two points of
             f0.
 
-        Returns
-        -------
-        WorstCase
-            The upper side with its proof.
-
         Raises
         ------
-        ValueError
-            If a label does not exist.
         OracleError
             If no bound is proved; the value may be infinite without the conditions.
         """

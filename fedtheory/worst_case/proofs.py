@@ -17,15 +17,15 @@ from fedtheory.errors import OracleError
 from fedtheory.worst_case._certificates import (
     FeasiblePoint,
     Multipliers,
+    forms_at,
     verify_direction,
     verify_empty,
     verify_lower,
     verify_upper,
 )
 from fedtheory.worst_case._coordinates import Coordinates, first_coordinates
-from fedtheory.worst_case._double_double import rounded
 from fedtheory.worst_case._free_directions import Products, lifted, null_squares, without
-from fedtheory.worst_case._interior_point import Data, Progress, State, beginning, path
+from fedtheory.worst_case._interior_point import Progress, State, beginning, path
 from fedtheory.worst_case._invariances import Direction
 from fedtheory.worst_case._rays import Ray, doubled, free_motion, near, verify_ray
 from fedtheory.worst_case._recession import moved_inside, without_slack
@@ -51,9 +51,9 @@ _FAR = Fraction(1000)
 _LONG = (10**2, 10**4, 10**6)
 # Share of the value that may be lost for an instance with shorter vectors.
 _LOST = Fraction(1, 10**6)
-# Whether each path in pairs of doubles starts from the beginning, or from the end of the previous path.
+# Whether each path in new coordinates starts from the beginning, or from the end of the previous path.
 _AFRESH = (False, True, True)
-# After this many successive states that should give proofs and do not, pairs of doubles are used.
+# After this many states of the first path that should give proofs and do not, new coordinates are used.
 _MOST_FAILURES = 3
 # After this many states that indicate that there is no solution, without a proof, a path ends.
 _MOST_HINTS = 12
@@ -63,6 +63,8 @@ _MOST_OF_ZERO = 10
 _NOTHING = Fraction(1, 10**50)
 # Denominators of simple multipliers, which are tried where no multiplier may be changed.
 _SIMPLE = (1, 2, 12, 60, 1000)
+# Shares by which points are combined are multiples of one over this number.
+_FINE = 2**80
 
 
 @final
@@ -120,18 +122,7 @@ class Proof:
         return sorted({one.name for one in used} - {""}) or [one.label for one in used]
 
     def checked(self) -> Proof:
-        """Verify all certificates again, using only the program.
-
-        Returns
-        -------
-        Proof
-            The same proof with the bounds that its certificates prove.
-
-        Raises
-        ------
-        OracleError
-            If a certificate does not hold.
-        """
+        """Verify all certificates again, using only the program; OracleError if one does not hold."""
         if self.contradiction is not None:
             verify_empty(self.program, self.contradiction)
         if self.direction is not None:
@@ -157,7 +148,7 @@ def prove(program: Program, narrow: float = NARROW) -> Proof:
     """Enclose the value of a program between two rationals, or show that it is empty or infinite.
 
     An interior-point method in doubles computes points and multipliers. If it fails, inequalities that cannot be tight
-    are removed, and pairs of doubles are used. Points and multipliers are converted to rationals without rounding and
+    are removed, and coordinates are changed. Points and multipliers are converted to rationals without rounding and
     verified on the given program. A side without a proof is None.
 
     Examples
@@ -189,8 +180,7 @@ def prove(program: Program, narrow: float = NARROW) -> Proof:
         # Overflow ends the method.
         with suppress(OverflowError):
             coordinates = first_coordinates(reduced)
-            data = coordinates.data(pairs=False)
-            found, _ = _along(data, beginning(data), found, coordinates, narrow, _MOST_FAILURES)
+            found, _ = _along(beginning(coordinates.data), found, coordinates, narrow, _MOST_FAILURES)
             for further in (_reduced_further, _as_it_is):
                 if not _is_enough(found, narrow):
                     more = further(reduced, narrow)
@@ -224,8 +214,7 @@ def with_ray(found: Proof, movable: Collection[Basis]) -> Proof:
         program = near(doubled(found.program, motion), _FAR)
         with threadpool_limits(1), np.errstate(all="ignore"), suppress(OverflowError, OracleError):
             coordinates = first_coordinates(program)
-            data = coordinates.data(pairs=False)
-            tried, _ = _along(data, beginning(data), Proof(program), coordinates, _ROUGH, _MOST_FAILURES)
+            tried, _ = _along(beginning(coordinates.data), Proof(program), coordinates, _ROUGH, _MOST_FAILURES)
             if tried.point is not None:
                 return replace(found, ray=Ray(motion, tried.point)).checked()
     return found
@@ -271,19 +260,18 @@ def _of_the_whole(
 
 
 def _proved(coordinates: Coordinates, narrow: float, *, again: bool = True) -> Proof:
-    """Follow the path in doubles, then in pairs of doubles with coordinates from the last state."""
-    data = coordinates.data(pairs=False)
-    found, state = _along(data, beginning(data), Proof(coordinates.program), coordinates, narrow, _MOST_FAILURES)
+    """Follow the path, then paths in coordinates from the last state of the previous one."""
+    start = beginning(coordinates.data)
+    found, state = _along(start, Proof(coordinates.program), coordinates, narrow, _MOST_FAILURES)
     # A state with an infinite entry or an indefinite matrix does not define coordinates.
     with suppress(ArithmeticError, LinAlgError):
         for number, afresh in enumerate(_AFRESH):
-            # If a path in pairs of doubles finds no solution, another start does not help.
-            if _is_enough(found, narrow) or (number and rounded(state.kappa) > rounded(state.tau)):
+            # If a path in new coordinates finds no solution, another start does not help.
+            if _is_enough(found, narrow) or (number and state.kappa > state.tau):
                 break
             coordinates, state = coordinates.recast(state)
-            data = coordinates.data(pairs=True)
-            start = beginning(data) if afresh else state
-            found, state = _along(data, start.in_pairs(), found, coordinates, narrow)
+            start = beginning(coordinates.data) if afresh else state
+            found, state = _along(start, found, coordinates, narrow)
         if again and found.upper is None and not (found.empty or found.infinite):
             return _from_fewer(found, coordinates.multipliers(state, of_objective=True), narrow)
     return found
@@ -359,13 +347,16 @@ def _from_fewer(found: Proof, near: Multipliers, narrow: float) -> Proof:
 
 
 def _along(
-    data: Data, state: State, found: Proof, coordinates: Coordinates, narrow: float, most_failures: float = math.inf
+    state: State, found: Proof, coordinates: Coordinates, narrow: float, most_failures: float = math.inf
 ) -> tuple[Proof, State]:
     """Return the proofs that the states of a path give, and the last state."""
     failures = hints = 0
     may_be_zero = True
-    for progress in path(data, state):
+    nearest, best = None, math.inf
+    for progress in path(coordinates.data, state):
         state = progress.state
+        if state.settled and progress.distance < best:
+            nearest, best = state, progress.distance
         if may_be_zero and progress.vanishing:
             found, may_be_zero = _with_zero(found), False
         elif progress.promising(narrow):
@@ -377,7 +368,32 @@ def _along(
         if hints == _MOST_HINTS:
             break
     # The last state may prove one side, even if it is not promising or appears to have no solution.
-    return _with_both_sides(found, coordinates, state), state
+    found = _with_both_sides(found, coordinates, state)
+    if nearest is not None and found.point is not None and not _is_enough(found, narrow):
+        with suppress(OracleError, ArithmeticError):
+            found = _better(found, point=feasible_between(found.program, found.point, coordinates.point(nearest)))
+    return found, state
+
+
+def feasible_between(program: Program, inside: FeasiblePoint, near: FeasiblePoint) -> FeasiblePoint:
+    """Move a point that violates inequalities towards a feasible one until it violates none.
+
+    Rounding limits how close the points of a path come to the boundary. The combination of a point that is optimal
+    except for small violations with one that is feasible but not optimal is nearly optimal.
+    """
+    first = 1 + len(program.equalities)
+    forms = zip(program.inequalities, forms_at(program, inside)[first:], forms_at(program, near)[first:], strict=True)
+    shares = [(outer - one.bound) / (outer - inner) for one, inner, outer in forms if outer > one.bound]
+    share = Fraction(math.ceil(max(shares, default=Fraction(0)) * _FINE), _FINE)
+
+    def between(a: Fraction, b: Fraction) -> Fraction:
+        return share * a + (1 - share) * b
+
+    grams = tuple(
+        tuple(tuple(map(between, row, other)) for row, other in zip(gram, others, strict=True))
+        for gram, others in zip(inside.grams, near.grams, strict=True)
+    )
+    return FeasiblePoint(grams, tuple(map(between, inside.values, near.values)))
 
 
 def _is_enough(found: Proof, narrow: float) -> bool:
@@ -431,8 +447,7 @@ def _multipliers_of_zero(program: Program) -> Multipliers | None:
         if not cone.constraints:
             return
         coordinates = first_coordinates(cone)
-        data = coordinates.data(pairs=False)
-        for progress in islice(path(data, beginning(data)), _MOST_OF_ZERO):
+        for progress in islice(path(coordinates.data, beginning(coordinates.data)), _MOST_OF_ZERO):
             if progress.infinite:
                 return
             with suppress(ArithmeticError):
@@ -506,13 +521,10 @@ def _some_point(program: Program, direction: FeasiblePoint) -> FeasiblePoint | N
             return point
     basis = [Vector({(block, place): Fraction(1)}) for block, size in enumerate(program.sizes) for place in range(size)]
     coordinates = first_coordinates(replace(program, objective=Form({(e, e): Fraction(-1) for e in basis})))
-    for pairs in (False, True):
-        data = coordinates.data(pairs=pairs)
-        start = beginning(data)
-        for progress in path(data, start.in_pairs() if pairs else start):
-            if progress.inside and progress.state.settled:
-                with suppress(OracleError, ArithmeticError):
-                    point = coordinates.point(progress.state)
-                    verify_lower(program, point)
-                    return point
+    for progress in path(coordinates.data, beginning(coordinates.data)):
+        if progress.inside and progress.state.settled:
+            with suppress(OracleError, ArithmeticError):
+                point = coordinates.point(progress.state)
+                verify_lower(program, point)
+                return point
     return None

@@ -30,16 +30,6 @@ def fedprox(
     gradient2
         The value of ``|grad F(w)|^2``.
 
-    Returns
-    -------
-    WorstCase
-        The enclosure with its proofs.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is unsuitable.
-
     Examples
     --------
     For clients with equal gradients and curvature 1, a step of length 1/5 decreases F by ``(1/5) (1 - 1/10)``.

@@ -126,11 +126,6 @@ def rate(
     tolerance
         Relative width of the bisection for the rate.
 
-    Returns
-    -------
-    Rate
-        The proved rate, the potential, and the proofs.
-
     Raises
     ------
     OracleError

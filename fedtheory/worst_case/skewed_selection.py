@@ -103,8 +103,6 @@ def skew_class(
     AssumptionViolated
         If no federation has these constants, which is proved: rho_diagonal is above rho_tilde or L/mu, or the gradients
         cannot be as small as G2.
-    ValueError
-        If an argument is unsuitable or the program too large.
     OracleError
         If no proof of both sides was found.
 
@@ -209,7 +207,7 @@ def skew_class_horizon(
     It is the composition of the rounds' worst cases, ``W_R(... W_1(distance2))``. The upper side holds because W is
     concave and nondecreasing, so that ``E W(|w|^2) <= W(E |w|^2)``. The value is attained by a federation with a client
     of vanishing weight for every round. A bound G2 on gradients is not available, since it would also restrict the
-    clients that are not selected.
+    clients that are not selected. Every round is certified, and distances are rounded outwards between them.
 
     Parameters
     ----------
@@ -223,17 +221,10 @@ def skew_class_horizon(
     gradient_noise, num_selected, functions, max_block
         As in ``skew_class``.
 
-    Returns
-    -------
-    WorstCase
-        Every round is certified, and distances are rounded outwards between them.
-
     Raises
     ------
     AssumptionViolated
         If rho_diagonal is above rho_tilde or L/mu.
-    ValueError
-        If an argument is unsuitable or the program too large.
     OracleError
         If no proof was found.
 

@@ -74,8 +74,6 @@ class Lemma(Mapping[str, Fraction]):
 
         Raises
         ------
-        TypeError
-            If the names of the constants are not those of the lemma.
         AssumptionViolated
             If a sum that must be negative is not negative.
         """
@@ -271,11 +269,6 @@ class WorstCase:
         ----------
         latex
             Whether to return LaTeX with environments of the package amsmath.
-
-        Returns
-        -------
-        str
-            The proof.
         """
         self._refuse_composed("a proof")
         case = self.deciding
@@ -288,15 +281,7 @@ class WorstCase:
     def instance(self) -> Instance:
         """Return functions and points that attain the lower side of the deciding case, approximately.
 
-        Returns
-        -------
-        Instance
-            Points and functions by name, with plots. ``run()`` runs the problem and returns its value.
-
-        Raises
-        ------
-        ValueError
-            If the lower side has no proof, or the value is composed of several rounds.
+        There are none if the lower side has no proof, or if the value is composed of several rounds (ValueError).
         """
         self._refuse_composed("an instance")
         case = self.deciding
@@ -333,9 +318,8 @@ class WorstCase:
         Raises
         ------
         ValueError
-            If the upper side has no proof, a part of the problem has no formal statement, the file exists or does not
-            end in ``.v``, its name is one that Coq cannot load or that a module of Coq's standard library or of
-            ``fedtheory/formal`` has, or the name of the theorem is not an identifier of Coq.
+            If the upper side has no proof, a part of the problem has no formal statement, the file exists, or Coq
+            cannot load a file or a theorem of that name.
         """
         self._refuse_composed("a formal theorem")
         worst_case.exporters.write_coq(path, name, (case.in_short_numbers().document() for case in self.cases))
