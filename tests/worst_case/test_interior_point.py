@@ -5,14 +5,13 @@ from fractions import Fraction as Q
 import numpy as np
 import pytest
 
-from fedtheory.worst_case._certificates import verify_lower
 from fedtheory.worst_case._coordinates import first_coordinates
 from fedtheory.worst_case._double_double import cholesky, rounded
 from fedtheory.worst_case._interior_point import Data, Progress, State, beginning, path
-from fedtheory.worst_case._interpolation import Call, FunctionClass
-from fedtheory.worst_case._record import Declared, Record
-from fedtheory.worst_case._semidefinite import Program, _require, program_of
-from fedtheory.worst_case._vectors import Value, Vector
+from fedtheory.worst_case._interpolation import Call
+from fedtheory.worst_case._record import Record
+from fedtheory.worst_case._semidefinite import Program, program_of
+from fedtheory.worst_case._vectors import Value
 from tests.worst_case.conditions import interpolation
 
 
@@ -102,51 +101,3 @@ def test_an_objective_without_a_bound_is_told(pairs: bool) -> None:
     assert not any(progress.promising(1e-3) for progress in found)
     assert found[-1].infinite
     assert not found[-1].empty
-
-
-def test_a_state_in_other_coordinates_is_the_same_point_and_the_same_multipliers() -> None:
-    program = drifting()
-    coordinates = first_coordinates(program)
-    data = coordinates.data(pairs=False)
-    for progress in path(data, beginning(data)):
-        if progress.promising(1e-3):
-            break
-    others, state = coordinates.recast(progress.state)
-    assert all(np.allclose(rounded(G), np.eye(len(rounded(G)))) for G in state.grams)
-    here, there = coordinates.point(progress.state), others.point(state)
-    for gram, same in zip(here.grams, there.grams, strict=True):
-        assert np.allclose(np.array(gram, dtype=float), np.array(same, dtype=float), rtol=1e-9, atol=1e-12)
-    differences = [values[0] - values[1] for values in (here.values, there.values)]
-    assert float(differences[0]) == pytest.approx(float(differences[1]), rel=1e-6)
-    known = coordinates.multipliers(progress.state, of_objective=True).inequalities
-    for one, other in zip(known, others.multipliers(state, of_objective=True).inequalities, strict=True):
-        assert float(one) == pytest.approx(float(other), rel=1e-9)
-
-
-def walking() -> Program:
-    """Maximize the squared distance after two steps on one quadratic function, which has twelve equalities."""
-    record, origin = Record(), Vector({})
-    points = [Call(record.vector(), record.vector(), Value())]
-    for _ in range(2):
-        points.append(Call(points[-1].at - Q(1, 3) * points[-1].gradient, record.vector(), Value()))
-    calls = (Call(origin, origin, record.zero()), *points)
-    of = FunctionClass(Q(1, 5), Q(1), quadratic=True)
-    _require(record, Declared("f", of, (0,), calls, minimum=0), [""] * len(calls))
-    record.at_most(points[0].at.square, 1, "distance2")
-    return program_of(record, points[-1].at.square)
-
-
-def test_a_point_on_equalities_is_written_in_short_rationals_in_all_coordinates() -> None:
-    program = walking()
-    coordinates, (_, found) = first_coordinates(program), states(program, pairs=True)
-    first = next(progress.state for progress in found if progress.promising(1e-6))
-    others, begun = coordinates.recast(first)
-    way = path(others.data(pairs=True), begun.in_pairs())
-    second = next(progress.state for progress in way if progress.promising(1e-7))
-    # The worst curvature is the smallest: |w_2| = (1 - 1/15)^2 |w_0|.
-    for here, state in ((coordinates, first), (others, second)):
-        point = here.point(state)
-        assert float(verify_lower(program, point)) == pytest.approx((14 / 15) ** 4, rel=1e-5)
-        numbers = [entry for gram in point.grams for row in gram for entry in row]
-        # Products of doubles have a hundred bits, and exponents and corrections make some hundreds of them.
-        assert max(number.denominator.bit_length() for number in numbers) < 600

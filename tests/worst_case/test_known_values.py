@@ -65,22 +65,6 @@ def test_a_class_with_one_side_by_design_says_so() -> None:
     assert "(an upper bound only, because of f0)" in repr(worst)
 
 
-def test_a_proof_from_fewer_conditions_has_no_value() -> None:
-    p, f, best, x = started(L=1)
-    p.maximize(f.value(x) - f.value(best))
-    fewer = p.without("f0: x, x*")
-    with pytest.raises(OracleError, match="because of f0: x, x"):
-        _ = fewer.value
-
-
-def test_the_looseness_of_a_bound_needs_a_worst_case_that_is_known() -> None:
-    found = compare(poc.gradient_norm, excess=Q(1, 3), L=Q(3, 2))
-    assert found.looseness == pytest.approx(1, abs=1e-6)
-    apart = replace(found.worst_case, lower=Q(1, 2))
-    with pytest.raises(OracleError, match="relative distance"):
-        _ = found._replace(worst_case=apart).looseness
-
-
 def test_a_bound_on_what_is_0_is_attained_or_infinitely_loose() -> None:
     found = compare(poc.gradient_norm, excess=Q(1, 3), L=Q(3, 2))
     nothing = found._replace(worst_case=replace(found.worst_case, lower=Q(0), upper=Q(0)))
