@@ -7,13 +7,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from fedtheory.bounds import fedprox
 from fedtheory.errors import AssumptionViolated
 from fedtheory.theorem.assumptions import Hypothesis
 from fedtheory.theorem.bound import is_bound, states
-from fedtheory.theorem.domains import NONNEGATIVE, POSITIVE
 from fedtheory.theorem.paper import FEDTHEORY, Paper, Statement
 from fedtheory.theorem.scheme import ANY_SCHEME, Scheme
-from fedtheory.theorem.symbols import SYMBOLS
 from fedtheory.verification import known_bounds, known_claims
 
 PAPER = Paper("example", "An Example", "Author", 2020)
@@ -37,33 +36,6 @@ def test_a_bound_is_called_and_found_like_a_function_and_has_its_source():
     assert geometric.printed is geometric
 
 
-def test_symbols_are_explained_by_the_docstring_or_else_by_the_glossary():
-    paper = replace(PAPER, symbols=(replace(SYMBOLS["local_steps"], letter="E"),))
-
-    @states(paper, "Theorem 1", domains={"spread": POSITIVE, "mu": NONNEGATIVE})
-    def own(num_rounds, *, local_steps, spread, mu):
-        """Return a made-up bound.
-
-        Parameters
-        ----------
-        spread : float
-            Spread of the clients,
-            at most 1.
-        mu
-            Convexity of F.
-        """
-        return {"all": num_rounds * local_steps * spread * mu}
-
-    assert {name: symbol.meaning for name, symbol in own.symbols.items()} == {
-        "num_rounds": "Number of rounds so far.",
-        "local_steps": "``E``: local steps per round.",
-        "spread": "Spread of the clients, at most 1.",
-        "mu": "Convexity of F.",
-    }
-    assert own.symbols["mu"].kind == "number >= 0, in loss / distance^2"
-    assert own._repr_latex_() == r"$\displaystyle E \mu \mathrm{num\_rounds} \mathrm{spread}$"
-
-
 def test_nothing_is_called_printed_that_was_not_compared_with_the_print():
     heard = replace(PAPER, basis="remembered")
     assert str(Statement(heard, "Lemma 1")) == "Author (2020), Lemma 1 [remembered]"
@@ -77,6 +49,15 @@ def test_exactly_the_forms_that_no_paper_states_rest_on_this_project():
     for statement in statements:
         is_own = statement.form in ("derived", "refined", "variant")
         assert (statement.basis == "own") == is_own == (statement.paper is FEDTHEORY) == bool(statement.related)
+
+
+def test_bounds_say_whether_they_follow_the_print_a_quotation_or_the_memory():
+    basis = {name: bound.statement.basis for name, bound in known_bounds().items()}
+    theorems = ("full_participation_gap", "with_replacement_gap", "without_replacement_gap")
+    assert {basis[f"fedavg.{name}"] for name in theorems} == {"printed"}
+    assert fedprox.loss_change.printed.statement.basis == "printed"
+    assert basis["proxskip.fixed_step_potential"] == "quoted"
+    assert basis["fedavg.one_step"] == "remembered"
 
 
 def test_value_is_the_sum_of_the_terms():

@@ -17,39 +17,15 @@ from fedtheory.theorem import Bound
 
 # Four clients with weights 1/2, 1/4, 1/8, 1/8 and two of them expected: steps of 1/200 are short enough for everything.
 WORLD: dict[str, Any] = {
-    "distance2": Q(13),
-    "initial_distance2": Q(13),
-    "gap": Q(4),
-    "value": Q(-3),
-    "initial_gap": Q(5),
-    "value_difference": Q(-2),
-    "displacement2": Q(3),
-    "gradient2": Q(6),
-    "mean_gradient2": Q(9),
-    "squared_weight_gradient2": Q(2),
-    "squared_weight_optimum_gradient2": Q(1, 2),
-    "squared_weight_update2": Q(2),
-    "mean_update2": Q(7),
-    "sampling_error": Q(2),
-    "update_error": Q(1, 3),
-    "drift": Q(1, 5),
-    "num_rounds": 6,
-    "step_size": Q(1, 200),
-    "server_step_size": Q(2),
-    "local_steps": 3,
-    "mu": Q(1, 2),
-    "L": Q(3),
-    "gamma": Q(2, 3),
-    "smallest_gamma": Q(1, 2),
-    "mean_inverse_gamma": Q(8, 5),
-    "max_weight": Q(1, 2),
-    "sum_squared_weights": Q(11, 32),
-    "relative_noise": Q(3, 4),
-    "sigma2": Q(5),
-    "objective_gap": Q(2),
-    "per_client_gap": Q(3, 4),
-    "dissimilarity": Q(7, 2),
-}
+    "distance2": Q(13), "initial_distance2": Q(13), "gap": Q(4), "value": Q(-3), "initial_gap": Q(5),
+    "value_difference": Q(-2), "displacement2": Q(3), "gradient2": Q(6), "mean_gradient2": Q(9),
+    "squared_weight_gradient2": Q(2), "squared_weight_optimum_gradient2": Q(1, 2), "squared_weight_update2": Q(2),
+    "mean_update2": Q(7), "sampling_error": Q(2), "update_error": Q(1, 3), "drift": Q(1, 5), "num_rounds": 6,
+    "step_size": Q(1, 200), "server_step_size": Q(2), "local_steps": 3, "mu": Q(1, 2), "L": Q(3), "gamma": Q(2, 3),
+    "smallest_gamma": Q(1, 2), "mean_inverse_gamma": Q(8, 5), "max_weight": Q(1, 2),
+    "sum_squared_weights": Q(11, 32), "relative_noise": Q(3, 4), "sigma2": Q(5), "objective_gap": Q(2),
+    "per_client_gap": Q(3, 4), "dissimilarity": Q(7, 2),
+}  # fmt: skip
 
 
 def pick(bound, **changes):
@@ -96,15 +72,9 @@ def test_equation_22_is_equation_21_unrolled_and_rounded_up() -> None:
 def test_the_recursions_unroll_and_use_the_mean_of_the_inverse() -> None:
     gammas = np.array([0.5, 1.0])  # equally likely in every round
     constants = {
-        "mu": 0.5,
-        "L": 1.0,
-        "smallest_gamma": 0.5,
-        "max_weight": 0.25,
-        "sum_squared_weights": 0.25,
-        "relative_noise": 0.0,
-        "sigma2": 5.0,
-        "objective_gap": 1.0,
-    }
+        "mu": 0.5, "L": 1.0, "smallest_gamma": 0.5, "max_weight": 0.25, "sum_squared_weights": 0.25,
+        "relative_noise": 0.0, "sigma2": 5.0, "objective_gap": 1.0,
+    }  # fmt: skip
     right, wrong = (
         unroll(
             ocs.dsgd_contraction,

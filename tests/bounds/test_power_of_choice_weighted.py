@@ -9,17 +9,11 @@ import pytest
 
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.errors import AssumptionViolated
-from fedtheory.theorem.scheme import Scheme
 from tests.bounds.worlds import WORLD, mutated, pick
 
 OPPOSITE: dict[str, Any] = {
-    "mu": Q(1),
-    "L": Q(1),
-    "num_selected": 1,
-    "sigma2": Q(0),
-    "G2": Q(4),
-    "objective_gap": Q(1, 2),
-}
+    "mu": Q(1), "L": Q(1), "num_selected": 1, "sigma2": Q(0), "G2": Q(4), "objective_gap": Q(1, 2),
+}  # fmt: skip
 
 
 def error_of_opposite_clients(num_steps, local_steps):
@@ -74,10 +68,7 @@ def error_of_unbalanced_weights(num_steps):
     first, second = Q(0), Q(0)
     for t in range(num_steps):
         shrink = 1 - Q(1, t + 8)
-        first, second = (
-            shrink * first,
-            Q(5, 4) * shrink**2 * second + 2 * shrink * first * (Q(5, 4) - 1) + Q(1, 4),
-        )
+        first, second = (shrink * first, Q(5, 4) * shrink**2 * second + 2 * shrink * first * (Q(5, 4) - 1) + Q(1, 4))
     return second / 2
 
 
@@ -90,15 +81,6 @@ def test_eq_85_as_printed_is_false_for_weights_that_do_not_sum_to_one():
     # E x_1^2 = 1/4 and E x_1 = 0, hence E x_2^2 = (5/4)(8/9)^2/4 + 1/4 = 20/81 + 1/4 = 161/324.
     assert error_of_unbalanced_weights(2) == Q(161, 648)
     assert error_of_unbalanced_weights(40) > 278
-
-
-def test_only_the_printed_form_speaks_about_weights_that_need_not_sum_to_one():
-    unbalanced = Scheme("uniform without replacement", "weighted")
-    assert poc.weighted_average_gap.printed.statement.accepts(unbalanced)
-    for bound in (poc.weighted_average_gap, poc.derived_weighted_average_gap, poc.weighted_one_step):
-        assert not bound.statement.accepts(unbalanced)
-        assert bound.statement.accepts(Scheme("all", "weighted"))
-        assert bound.statement.accepts(Scheme("multinomial", "mean"))
 
 
 def check_weighted(bound, world):
@@ -145,7 +127,3 @@ def test_a_wrong_constant_in_the_repaired_weighted_bound_is_caught(old, new):
     mutant = mutated("power_of_choice.weighted", old, new)
     with pytest.raises(AssertionError):
         check_weighted_everywhere(mutant.weighted_average_gap)
-
-
-def test_weighted_step_sizes_meet_the_step_condition_exactly():
-    assert poc.weighted_step_sizes(1, mu=1 / 3, L=7.7, num_selected=3)[0] == 1 / (4 * 4 * 7.7)

@@ -29,47 +29,16 @@ from fedtheory.conformance.constants import control_variates as scaffold
 from fedtheory.conformance.constants import control_variates as stationary
 
 __all__ = [
-    "WORLD",
-    "average_drift",
-    "by_form",
-    "client_sampling",
-    "contradictions",
-    "draw",
-    "error_feedback",
-    "fedalign",
-    "fedavg",
-    "fedexp",
-    "fedprox",
-    "mutated",
-    "named",
-    "optimal_client_sampling",
-    "participation",
-    "pick",
-    "positive",
-    "power_of_choice",
-    "proxskip",
-    "scaffold",
-    "sgd",
-    "stationary",
-]
+    "WORLD", "average_drift", "by_form", "client_sampling", "contradictions", "draw", "error_feedback", "fedalign",
+    "fedavg", "fedexp", "fedprox", "mutated", "named", "optimal_client_sampling", "participation", "pick",
+    "positive", "power_of_choice", "proxskip", "scaffold", "sgd", "stationary",
+]  # fmt: skip
 # Constants that meet the hypotheses of all bounds of Power-of-Choice.
 WORLD: dict[str, Any] = {
-    "num_steps": 40,
-    "step_size": Q(1, 16),
-    "mu": Q(1, 2),
-    "L": Q(3),
-    "local_steps": 4,
-    "num_selected": 2,
-    "G2": Q(17),
-    "sigma2": Q(5),
-    "objective_gap": Q(2),
-    "rho_diagonal": Q(3, 2),
-    "rho_bar": Q(3, 2),
-    "rho_tilde": Q(9, 4),
-    "initial_distance2": Q(11),
-    "initial_gap": Q(9),
-    "squared_weights": Q(1, 2),
-}
+    "num_steps": 40, "step_size": Q(1, 16), "mu": Q(1, 2), "L": Q(3), "local_steps": 4, "num_selected": 2,
+    "G2": Q(17), "sigma2": Q(5), "objective_gap": Q(2), "rho_diagonal": Q(3, 2), "rho_bar": Q(3, 2),
+    "rho_tilde": Q(9, 4), "initial_distance2": Q(11), "initial_gap": Q(9), "squared_weights": Q(1, 2),
+}  # fmt: skip
 
 
 @functools.cache

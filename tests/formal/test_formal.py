@@ -18,20 +18,12 @@ UNPROVED = re.compile(r"\b(?:Admitted|admit|Abort|Axioms?|Conjectures?|Parameter
 
 # Theorems about whole runs, one or more for each paper.
 HEADLINES = [
-    "power_of_choice_decaying_steps_gap",
-    "power_of_choice_fixed_step_gap",
-    "power_of_choice_weighted_average_gap",
-    "fedavg_full_participation_gap",
-    "fedavg_with_replacement_gap",
-    "fedavg_without_replacement_gap",
-    "fedalign_full_participation_gap",
-    "fedalign_partial_participation_gap",
-    "optimal_client_sampling_dsgd_strongly_convex",
-    "optimal_client_sampling_fedavg_strongly_convex",
-    "scaffold_fixed_step_potential",
-    "proxskip_fixed_step_potential",
-    "error_feedback_ef21_gradient2",
-]
+    "power_of_choice_decaying_steps_gap", "power_of_choice_fixed_step_gap", "power_of_choice_weighted_average_gap",
+    "fedavg_full_participation_gap", "fedavg_with_replacement_gap", "fedavg_without_replacement_gap",
+    "fedalign_full_participation_gap", "fedalign_partial_participation_gap",
+    "optimal_client_sampling_dsgd_strongly_convex", "optimal_client_sampling_fedavg_strongly_convex",
+    "scaffold_fixed_step_potential", "proxskip_fixed_step_potential", "error_feedback_ef21_gradient2",
+]  # fmt: skip
 
 
 def code(text: str) -> str:

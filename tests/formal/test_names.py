@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedtheory.formal import FOLDER
-from fedtheory.worst_case._coq_names import OF_FUNCTION, identifier, new_file, reserved
+from fedtheory.worst_case._coq_names import identifier, new_file, reserved
 
 # The reference manual of Coq 8.16, "Lexical conventions", and the words that notations of the standard library add.
 KEYWORDS = [
@@ -39,16 +39,6 @@ def test_identifiers_are_legal_and_those_of_one_theorem_differ(names: list[str])
     assert all(map(is_legal, found))
     assert len({*found}) == len(found)
     assert not any(re.fullmatch(r"[dehkt]\d+", name) for name in found)  # the names that a proof numbers
-
-
-@given(st.lists(ADVERSARIAL, max_size=5), st.lists(ADVERSARIAL, max_size=5))
-def test_names_made_from_functions_differ_from_all_others(functions: list[str], points: list[str]) -> None:
-    taken: set[str] = set()
-    made = [form.format(identifier(name, taken, OF_FUNCTION)) for name in functions for form in ("{}",)]
-    words = [form.format(name) for name in made for form in OF_FUNCTION]
-    words += [identifier(name, taken) for name in points]
-    assert len({*words}) == len(words)
-    assert all(map(is_legal, words))
 
 
 def test_what_the_foundation_defines_is_reserved() -> None:

@@ -72,41 +72,6 @@ def numbers(value: Any) -> list[Fraction]:
     return [Fraction(value)]
 
 
-@pytest.mark.parametrize("draw", [draw_quadratic_round, draw_wells_round])
-def test_either_noise_is_drawn_however_long_the_round_and_both_only_in_short_ones(draw: Any) -> None:
-    short: list[tuple[bool, bool]] = []
-    long: list[tuple[bool, bool]] = []
-    for one in drawn(draw, longest_round=3):
-        noises = bool(one.round.noise_factor), bool(one.round.noise_length)
-        steps = one.round.num_clients * one.round.local_steps
-        assert 2 ** (sum(noises) * steps) <= 300
-        if steps <= 4:
-            short.append(noises)
-        elif steps <= 8:
-            long.append(noises)
-    assert set(short) == {(False, False), (False, True), (True, False), (True, True)}
-    # Both, of which one is kept, are drawn in 12 of 20 cases, either alone in 3 or 4: each is left in 9 or 10 of 20.
-    assert min(long.count((False, True)), long.count((True, False))) > len(long) / 4
-    assert any(noises == (False, False) for noises in long)
-
-
-@pytest.mark.parametrize("draw", [draw_quadratic_round, draw_wells_round])
-def test_a_round_is_told_by_the_numbers_that_define_it(draw: Any) -> None:
-    for one in drawn(draw, longest_round=3)[:20]:
-        told = {name: numbers(value) for name, value in one.instance.items() if name != "law"}
-        shown, clients = one.round, one[1]
-        names = ("curvatures", "minima") if draw is draw_quadratic_round else ("amplitudes", "slopes")
-        assert told == {
-            **{name: numbers(getattr(clients, name)) for name in (*names, "centers", "weights")},
-            "model": list(shown.model),
-            "step_size": [shown.step_size],
-            "local_steps": [shown.local_steps],
-            "server_step_size": [2],
-            "relative_noise": [shown.noise_factor**2],
-            "sigma2": [shown.noise_length**2],
-        }
-
-
 @pytest.mark.parametrize("draw", [draw_run, draw_alignment])
 def test_a_run_is_told_by_the_numbers_that_define_it(draw: Any) -> None:
     for one in drawn(draw)[:20]:

@@ -3,9 +3,7 @@
 # mypy: disable-error-code=comparison-overlap
 
 from fractions import Fraction as Q
-from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -43,18 +41,6 @@ def test_lists_tuples_and_sums_give_vectors() -> None:
         assert {type(each) for each in found} == {Vector}
         assert {type(entry) for each in found for entry in each} == {Q}
     assert sum([v, v]) == (2, 4)
-
-
-def test_integers_of_numpy_are_converted_at_the_entry_so_that_no_result_overflows() -> None:
-    large: Any = np.int64(4 * 10**9)
-    small: Any = np.int8(100)
-    made = (vector(*np.array([large, 1])), Vector(np.array([large, 1])), vector(Q(large), 1))
-    assert [norm2(v) for v in made] == [16 * 10**18 + 1] * 3
-    assert [norm2(raw) for raw in (np.array([large, 1]), [large, 1], (large, 1))] == [16 * 10**18 + 1] * 3
-    assert vector(small) + vector(small) == vector(100).__add__([small]) == (200,)
-    assert small * vector(3) == vector(3) * small == (300,)
-    assert vector(3) / small / small == (Q(3, 10000),)
-    assert combination([small, small], [vector(small), vector(small)]) == (20000,)
 
 
 @settings(max_examples=20)

@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from fedtheory import worst_case
 from fedtheory.worst_case import Problem, checker
 from tests.worst_case.gallery import GALLERY
 
@@ -183,14 +182,6 @@ def test_a_point_with_the_name_of_an_unnamed_vector_is_told_apart_from_it(tmp_pa
     p.maximize(x @ y)
     said, _ = told(saved(p.solve(), tmp_path))
     assert "  <v[0], v0>" in said.splitlines()
-
-
-@pytest.mark.slow
-def test_a_problem_of_several_cases_has_the_largest_of_their_values(tmp_path: Path) -> None:
-    known: dict[str, Any] = {"mu": Q(1, 10), "L": 1, "distance2": 1, "objective_gap": Q(1, 2)}
-    worst = worst_case.fedalign(1, Q(1, 4), **known, client_gap=Q(1, 2), threshold=0)
-    assert len(worst.cases) > 1
-    assert checker.check(read(saved(worst, tmp_path)))[:2] == worst.enclosure
 
 
 def test_what_was_left_out_of_a_proof_is_still_in_the_problem(tmp_path: Path) -> None:

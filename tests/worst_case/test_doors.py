@@ -55,10 +55,7 @@ REFUSED: dict[str, tuple[Callable[[], WorstCase], str]] = {
         lambda: skew_class(2, Q(1, 4), **CLASS, **SKEWS, gradient_noise=1, functions="quadratic"),
         "gradient_noise must be 0 with functions='quadratic'",
     ),
-    "far apart": (
-        lambda: aligned(cells=["above"], threshold=1000),
-        "got contradictions of client_gap and .*threshold",
-    ),
+    "far apart": (lambda: aligned(cells=["above"], threshold=1000), "got contradictions of client_gap and .*threshold"),
     "part of a round": (lambda: skew_class_horizon(3, 2, Q(1, 4), **CLASS, **SKEWS), "multiple of local_steps"),
     "a floor that is 0": (lambda: error_floor(1, Q(1, 4), mu=Q(1, 10), L=1, objective_gap=1), "at least 2"),
     "endless": (lambda: error_floor(3, 30, mu=Q(1, 10), L=1, objective_gap=1), "worst case must be finite"),

@@ -90,14 +90,3 @@ def test_constraints_that_contradict_each_other_are_told(pairs: bool) -> None:
     assert not any(progress.promising(1e-3) for progress in found)
     assert found[-1].empty
     assert not found[-1].infinite
-
-
-@pytest.mark.parametrize("pairs", [False, True])
-def test_an_objective_without_a_bound_is_told(pairs: bool) -> None:
-    record = Record()
-    u = record.vector()
-    record.at_most(-1 * u.square, 1)
-    _, found = states(program_of(record, u.square), pairs=pairs)
-    assert not any(progress.promising(1e-3) for progress in found)
-    assert found[-1].infinite
-    assert not found[-1].empty

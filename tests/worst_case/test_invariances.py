@@ -79,28 +79,6 @@ def splitting(tilted: bool, **of: Any) -> Problem:
     return p
 
 
-def alternating_directions(tilted: bool, **of: Any) -> Problem:
-    p = Problem()
-    c, best = clients(p, tilted, **of)
-    w, dual = p.point("w"), p.point("dual") + c.deviation()
-    p.at_most((w - best).square + (dual + c.gradient(best)).square, 1, name="potential")
-    y = c.proximal(w - dual, 1)
-    w = c.mean(y + dual)
-    p.maximize((w - best).square + (dual + y - w + c.gradient(best)).square)
-    return p
-
-
-def losses_after_corrected_steps(tilted: bool) -> Problem:
-    p = Problem()
-    c, best = clients(p, tilted)
-    w = start(p, best)
-    kept = c.gradient(w)
-    y = w - QUARTER * c.mean(kept)
-    w = c.mean(y - QUARTER * (c.gradient(y) - kept + c.mean(kept)))
-    p.maximize(c.value(w) - c.value(best))
-    return p
-
-
 def regularized(tilted: bool, **of: Any) -> Problem:
     """Take a gradient step of all clients and a proximal step of the server's function."""
     p = Problem()
@@ -112,17 +90,6 @@ def regularized(tilted: bool, **of: Any) -> Problem:
     return p
 
 
-def two_groups(tilted: bool) -> Problem:
-    p = Problem()
-    groups = p.clients(3, **CLASS), p.clients(4, mu=Q(1, 5), L=2)
-    F = HALF * groups[0] + HALF * groups[1]
-    best = F.minimizer(p.origin) if tilted else F.minimizer(p.origin, objective_gap=0)
-    w = start(p, best)
-    models = [c.mean(c.proximal(w + c.gradient(best), 1)) for c in groups]
-    p.maximize((HALF * models[0] + HALF * models[1] - best).square)
-    return p
-
-
 QUADRATIC, NONSMOOTH = {**CLASS, "quadratic": True}, {"mu": Q(1, 10)}
 METHODS: dict[str, Callable[[bool], Problem]] = {
     "FedDyn": feddyn,
@@ -131,10 +98,7 @@ METHODS: dict[str, Callable[[bool], Problem]] = {
     "proximal round, nonsmooth": lambda tilted: proximal_round(tilted, **NONSMOOTH),
     "proximal round with noise": noisy_proximal_round,
     "splitting": splitting,
-    "ADMM, nonsmooth": lambda tilted: alternating_directions(tilted, **NONSMOOTH),
-    "losses": losses_after_corrected_steps,
     "regularized, quadratic": lambda tilted: regularized(tilted, **QUADRATIC),
-    "two groups": two_groups,
 }
 
 

@@ -104,23 +104,6 @@ def test_federated_averaging_has_the_worst_case_of_its_own_door(num_clients: int
     assert {"distance2", "objective_gap"} == set(found.multipliers)
 
 
-def test_a_compressed_step_on_a_quadratic_loses_what_the_compressor_loses() -> None:
-    """(max |1 - h lambda| + h L sqrt(eps))^2 where both are attained at the same end: here lambda = L."""
-    p = Problem()
-    f = p.function(mu=Q(1, 10), L=1)
-    best = f.minimizer()
-    x = started(p, best, Q(1))
-    p.maximize((x - Q(7, 4) * p.compressed(f.gradient(x), Q(1, 16)) - best).square)
-    assert p.solve().value == pytest.approx((0.75 + 1.75 / 4) ** 2, rel=1e-7)
-
-
-def test_a_mirror_step_of_a_sum_balances_its_gradients() -> None:
-    p = Problem()
-    f, h, x = p.function(), p.function(), p.point()
-    y = (2 * f + h).linear_minimizer(-h.gradient(x))
-    assert not (2 * f.gradient(y) + h.gradient(y) - h.gradient(x)).coordinates
-
-
 def test_a_value_without_a_gradient_of_bounded_length_has_both_sides() -> None:
     """``f(x) - f* <= 1`` at the start says nothing of the subgradient there, which may be as long as one likes."""
     p = Problem()

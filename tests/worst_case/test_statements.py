@@ -91,16 +91,10 @@ def least_value_0(p: Problem) -> None:
 
 
 RIGHT: dict[Callable[[Problem], None], Q] = {
-    noisy_mirror_step: Q(4),
-    noise_of_the_server: Q(101),
-    noise_of_clients: Q(21),
-    sample_of_one_group_at_a_point_of_another: Q(1),
-    quadratic_at_a_noisy_point: Q(1, 10),
-    quadratic_in_a_sum: Q(81, 100),
-    equality_that_counts: Q(9),
-    inexact_step: Q(1),
-    least_value_0: Q(1, 2),
-}
+    noisy_mirror_step: Q(4), noise_of_the_server: Q(101), noise_of_clients: Q(21),
+    sample_of_one_group_at_a_point_of_another: Q(1), quadratic_at_a_noisy_point: Q(1, 10),
+    quadratic_in_a_sum: Q(81, 100), equality_that_counts: Q(9), inexact_step: Q(1), least_value_0: Q(1, 2),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("write", RIGHT, ids=lambda write: write.__name__)
