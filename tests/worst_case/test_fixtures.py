@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.worst_case._arguments import constants as constants_of
 from fedtheory.worst_case._trees import Branch, independent_draws, ranked_subsets, uniform_subsets
 from fedtheory.worst_case.aligned_selection import fedalign
+from fedtheory.worst_case.arguments import constants as constants_of
 from fedtheory.worst_case.biased_selection import power_of_choice
 from fedtheory.worst_case.error_floors import error_floor
 from fedtheory.worst_case.federated_averaging import fedavg
