@@ -1,4 +1,4 @@
-"""The glossary: every theorem is homogeneous in its units, and bounds explain only their own arguments."""
+"""The glossary: every theorem is homogeneous in its units."""
 
 from dataclasses import replace
 from fractions import Fraction as Q

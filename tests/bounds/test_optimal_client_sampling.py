@@ -1,4 +1,4 @@
-"""The bounds of Optimal Client Sampling: forms that must agree, limits, monotonicity and hypotheses."""
+"""The bounds of Optimal Client Sampling: forms that must agree, and limits."""
 
 # mypy: allow-untyped-calls
 

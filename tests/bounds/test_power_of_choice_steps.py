@@ -1,4 +1,4 @@
-"""The lemmas and one-step recursions of Power-of-Choice against small runs that are computed exactly."""
+"""The lemmas and one-step recursions of Power-of-Choice against their proofs, and wrong constants."""
 
 # mypy: allow-untyped-calls
 

@@ -1,4 +1,4 @@
-"""Vectors of rationals: operations by hand, and rejection of floats and other shapes."""
+"""Vectors of rationals: operations by hand, and rejection of floats and other sizes."""
 
 # mypy: disable-error-code=comparison-overlap
 

@@ -10,8 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedtheory.bounds import power_of_choice as poc
+from fedtheory.statistics.interval import Interval
 from fedtheory.theorem.claims import Claim, claim, is_own
-from fedtheory.theorem.findings import ROUNDING, Finding, at_least, at_most, equal_to, not_applicable, worst_of
+from fedtheory.theorem.findings import (
+    ROUNDING,
+    Finding,
+    at_least,
+    at_most,
+    equal_to,
+    mean_at_most,
+    not_applicable,
+    worst_of,
+)
 from fedtheory.theorem.paper import Paper, Statement
 from fedtheory.verification.verdicts import examine
 
@@ -192,3 +202,20 @@ def test_a_check_that_draws_nothing_is_made_once_and_stays_its_author_s() -> Non
     assert (three.is_single, verdict.num_instances, len(calls)) == (True, 1, 1)
     assert verdict.as_expected
     assert is_own(three)  # told by where the check was written
+
+
+def test_a_decision_is_taken_on_the_unfavorable_side() -> None:
+    assert mean_at_most(Interval(0.9, 1.0), 1.0, confidence=0.9).holds is True
+    assert mean_at_most(Interval(0.9, 1.1), 1.0, confidence=0.9).holds is None
+    assert mean_at_most(Interval(1.0, 1.1), 1.0, confidence=0.9).holds is None
+    assert mean_at_most(Interval(1.01, 1.1), 1.0, confidence=0.9).holds is False
+    assert mean_at_most(Interval(2.0, 3.0), 1.0, confidence=0.9).measured == 2.0
+    assert mean_at_most(Interval(0.0, 0.5), 1.0, confidence=0.9).measured == 0.5
+    open_question = mean_at_most(Interval(0.0, 2.0), 1.0, confidence=0.9, instance={"x": 7})
+    assert open_question.reason == "the bound 1 is between the limits 0 and 2"
+    assert open_question.instance == {"x": 7}
+
+
+def test_an_infinite_bound_on_a_mean_decides_nothing() -> None:
+    assert mean_at_most(Interval(0.0, 1.0), math.inf, confidence=0.9).holds is None
+    assert mean_at_most(Interval(0.0, math.inf), math.inf, confidence=0.9).holds is None

@@ -7,9 +7,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from fedtheory.claims.catalogue import select_claims
 from fedtheory.theorem.claims import Claim
-from fedtheory.theorem.findings import Finding, at_most, not_applicable
+from fedtheory.theorem.findings import Finding, at_most, equal_to, not_applicable
 from fedtheory.theorem.paper import Paper, Statement
+from fedtheory.verification import _jobs
+from fedtheory.verification._search import score
 from fedtheory.verification.hunts import hunt, hunting
 from fedtheory.verification.instances import replay
 from fedtheory.verification.verdicts import examine
@@ -154,3 +157,24 @@ def test_what_a_check_raises_says_on_which_choices() -> None:
     with pytest.raises(ZeroDivisionError) as caught:
         hunt(replace(RARE, check=check), evaluations=100)
     assert caught.value.__notes__ == ["on the choices (0.4,)"]
+
+
+def test_of_two_identities_the_one_that_is_off_by_more_of_its_slack_is_higher() -> None:
+    # A quarter of 3 and a quarter of 60 are allowed for; the ratios are a third and a sixth.
+    assert score(equal_to(1.0, 3.0, rtol=0.25)) == 2 / 0.75
+    assert score(equal_to(10.0, 60.0, rtol=0.25)) == 50 / 15
+    assert score(at_most(1.0, 4.0)) == 0.25
+
+
+def key_and_size(claim: Claim, number: int) -> tuple[str, int]:
+    return claim.key, abs(number)
+
+
+@pytest.mark.slow
+def test_processes_return_results_in_order_and_may_be_left_early() -> None:
+    """They take a second to start."""
+    lemma, second = select_claims(["power-of-choice:lemma-b1", "power-of-choice:step-54-55"])
+    found = _jobs.in_order(key_and_size, [(lemma, 1), (second, 2)] * 20, 2)
+    assert [next(found) for _ in range(3)] == [(lemma.key, 1), (second.key, 2), (lemma.key, 1)]
+    found.close()
+    assert list(_jobs.in_order(key_and_size, [(lemma, 1), (second, 2)], 2)) == [(lemma.key, 1), (second.key, 2)]

@@ -1,4 +1,4 @@
-"""The report of verdicts is complete, self-contained and escaped, and works in a browser."""
+"""The report of verdicts is self-contained and escaped, and its bars have the right lengths."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""Reliability of verdicts: broken claims do not hold, jobs change nothing, false alarms are counted."""
+"""Reliability of verdicts: broken claims do not hold, jobs change nothing, risks add up."""
 
 import math
 import time

@@ -26,28 +26,6 @@ def started(p: Problem, optimum: Any, distance2: Q) -> Any:
     return x
 
 
-def exact_line_search(rng: np.random.Generator) -> tuple[Problem, float]:
-    """``((L - mu) / (L + mu))^(2 N)`` of the gap (de Klerk, Glineur, Taylor 2017)."""
-    p, L, n, gap = Problem(), tenths(rng, 5, 40), int(rng.integers(1, 3)), tenths(rng, 5, 40)
-    mu = L / int(rng.integers(2, 30))
-    f = p.function(mu=mu, L=L)
-    best, x = f.minimizer(), p.point()
-    p.at_most(f.value(x) - f.value(best), gap)
-    for _ in range(n):
-        x = f.line_search(x, f.gradient(x))
-    p.maximize(f.value(x) - f.value(best))
-    return p, float(gap * ((L - mu) / (L + mu)) ** (2 * n))
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_an_exact_line_search_has_an_upper_bound_that_is_the_known_worst_case(seed: int) -> None:
-    problem, known = exact_line_search(np.random.default_rng(seed))
-    worst = problem.solve()
-    assert worst.lower is None  # that the step lies on the line is not demanded
-    assert worst.upper is not None
-    assert known * (1 - 1e-12) <= float(worst.upper) <= known * (1 + WIDE)
-
-
 def test_sums_and_squares_of_python_are_those_of_the_language() -> None:
     p = Problem()
     x, y = p.point("x"), p.point("y")

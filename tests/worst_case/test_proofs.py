@@ -1,4 +1,4 @@
-"""Solutions: proofs that are consistent, subsets of conditions that suffice, and points that can be plotted."""
+"""Solutions: proofs that are consistent, subsets of conditions that suffice, and functions that can be plotted."""
 
 import re
 from collections.abc import Callable
