@@ -132,3 +132,9 @@ def code_of_page() -> list[str]:
     """The Coq code on the page about machine-checked theorems."""
     page = (ROOT / "docs" / "theory" / "machine_checked.md").read_text(encoding="utf-8")
     return re.findall(r"^```coq\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+
+
+def test_the_page_shows_what_is_in_the_files() -> None:
+    theorem, example, *_ = code_of_page()
+    assert theorem in source("Gradients.v")
+    assert example == source("Examples.v")
