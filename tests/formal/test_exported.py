@@ -216,6 +216,24 @@ def refused(action: Callable[[], Any]) -> str:
     return str(caught.value)
 
 
+def test_what_has_no_formal_statement_is_one_sentence(tmp_path: Path) -> None:
+    p = Problem()
+    f = p.function(mu=Q(1, 2), L=1)
+    best, x = f.minimizer(), p.point("start")
+    p.at_most((x - best).square, 1)
+    p.maximize((f.step(x, 1, variance=1) - best).square)
+    noisy = p.solve()
+    assert "got noises, which have no formal statement yet" in refused(lambda: noisy.coq(tmp_path / "a.v"))
+    p = Problem()
+    c = p.clients(2, lipschitz=1)
+    best, x = c.minimizer(), p.point("start")
+    p.at_most((x - best).square, 1)
+    p.maximize((c.mean(c.step(x, 1)) - best).square)
+    mixed = p.solve()
+    assert "got f0 in a problem with clients" in refused(lambda: mixed.coq(tmp_path / "a.v"))
+    assert not (tmp_path / "a.v").exists()
+
+
 def test_a_problem_without_an_upper_side_or_with_a_contradiction() -> None:
     worst = solved()
     [document] = [case.document() for case in worst.cases]

@@ -1,13 +1,14 @@
 """Rows are plain data, from which console, description, Markdown and JSON are formatted."""
 
 import json
+import math
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from fedtheory.theorem.claims import Claim
-from fedtheory.theorem.findings import Finding, at_most
+from fedtheory.theorem.findings import Finding, at_most, equal_to, not_applicable
 from fedtheory.theorem.paper import Paper, Statement
 from fedtheory.verification._trials import Effort, Trials
 from fedtheory.verification.records import rows
@@ -39,6 +40,9 @@ def row_of(*findings: Finding, **more: Any) -> dict[str, Any]:
 
 
 EXACT = at_most(Fraction(1, 3), Fraction(1, 2), instance={"x": Fraction(2, 7)})
+
+
+UNMET = not_applicable("too rare")
 
 
 def test_a_row_says_everything_that_can_be_shown() -> None:
@@ -79,6 +83,33 @@ def test_a_row_says_everything_that_can_be_shown() -> None:
         "spawn_key": [1, 2],
         "reproduce": "reproduce(claim, np.random.SeedSequence(5, spawn_key=(1, 2)), 0)",
     }
+
+
+def test_numbers_are_numbers_in_json() -> None:
+    numbers = {
+        "float": np.float64(0.5), "int": np.int64(3), "flag": np.True_, "array": np.array([[1.0, 2.0]]),
+        "whole": Fraction(6, 2), "nested": ({"y": (1, 2)},), "nothing": None, "word": "pow-d",
+    }  # fmt: skip
+    row = row_of(equal_to(np.float64(2.0), 2.0, instance=numbers))
+    assert (row["measured"], row["predicted"], row["slack"]) == (2.0, 2.0, 2e-9)
+    assert row["instance"] == {
+        "float": 0.5,
+        "int": 3,
+        "flag": True,
+        "array": [[1.0, 2.0]],
+        "whole": 3,
+        "nested": [{"y": [1, 2]}],
+        "nothing": None,
+        "word": "pow-d",
+    }
+
+
+def test_what_json_has_no_number_for_is_text_or_nothing() -> None:
+    infinite = row_of(at_most(math.inf, 1.0))
+    assert (infinite["measured"], infinite["worst_ratio"]) == ("inf", "inf")
+    assert row_of(at_most(1.0, math.inf))["worst_ratio"] is None
+    unmet = row_of(UNMET)
+    assert [unmet[name] for name in ("measured", "relation", "predicted", "worst_ratio")] == [None] * 4
 
 
 def test_exact_numbers_of_thousands_of_digits_are_shown_about() -> None:

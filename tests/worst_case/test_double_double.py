@@ -13,6 +13,8 @@ from fedtheory.worst_case._double_double import (
     solve_lower,
     solve_upper,
     squares,
+    triangle_of,
+    widened,
 )  # fmt: skip
 
 # A unit in the last place of two doubles is 2^-106; the operations lose a few.
@@ -73,3 +75,16 @@ def test_triangles_and_their_inverses_are_those_of_the_matrix(size: int) -> None
     for solve, factor in ((solve_lower, matrix(L)), (solve_upper, matrix(L).T)):
         x = matrix(solve(L, right))
         assert np.abs(factor @ x - matrix(right)).max() <= 1000 * DIGITS * np.abs(factor).max() * np.abs(x).max()
+
+
+@pytest.mark.parametrize("kind", [np.asarray, widened])
+def test_a_triangle_is_found_from_rows_whose_products_are_singular_in_their_digits(kind: Callable[[Any], Any]) -> None:
+    # Rows that differ by delta have products that differ by its square, which is lost beside 1/9.
+    delta = 1e-9 if kind is np.asarray else 1e-20
+    rows = kind([[1.0, 0.0, 0.0], [1.0, delta, 0.0], [1.0, 0.0, 2 * delta]]) / kind(3.0)
+    with pytest.raises(np.linalg.LinAlgError):
+        cholesky(squares(rows))
+    L = np.abs(matrix(widened(triangle_of([rows]))))
+    # The first column is that of 1/3 in all digits, the others are delta's.
+    assert max(abs(entry - Q(1, 3)) for entry in L[:, 0]) < Q(1, 10**15)
+    assert L[1:, 1:].astype(float) == pytest.approx(np.diag([delta, 2 * delta]) / 3, rel=1e-6, abs=1e-6 * delta)

@@ -106,6 +106,15 @@ def test_what_clients_keep_between_their_rounds_is_as_bad_for_representatives_as
     assert max(upper - lower, high - low) <= upper / 10**6
 
 
+def test_a_geometric_mean_is_reached() -> None:
+    p = Problem()
+    x, y = p.point(), p.point()
+    p.at_most(x.square, 4)
+    p.at_most(y.square, 9)
+    p.maximize(p.geometric_mean(x.square, y.square))
+    assert holds(p.solve(), Q(6))
+
+
 def test_a_share_of_a_constant_counts_as_that_share_of_it() -> None:
     p = Problem()
     x = p.point()
@@ -145,3 +154,14 @@ def test_compressed_differences_have_the_potential_of_diana() -> None:
     # STEP^2 2/4 of the mean, and (1 - 1/3)^2 + 2/9 of the memory.
     lower, upper = p.solve().enclosure
     assert lower <= STEP**2 / 2 + Q(4, 9) + Q(2, 9) <= upper
+
+
+def test_inexact_gradients_of_clients_differ_as_their_gradients_do() -> None:
+    """A step of 1 on clients whose gradients at w* sum to zero moves each by its own, a tenth longer or shorter."""
+    p = Problem()
+    clients = p.clients(2, **CLASS)
+    best = clients.minimizer(p.origin)
+    clients.heterogeneity(zeta2=1)
+    moved = clients.inexact_gradient(best, relative=Q(1, 10))
+    p.maximize((moved - clients.mean(moved)).square)
+    assert holds(p.solve(), Q(11, 10) ** 2)

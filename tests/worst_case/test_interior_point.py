@@ -90,3 +90,22 @@ def test_constraints_that_contradict_each_other_are_told(pairs: bool) -> None:
     assert not any(progress.promising(1e-3) for progress in found)
     assert found[-1].empty
     assert not found[-1].infinite
+
+
+def test_a_state_in_other_coordinates_is_the_same_point_and_the_same_multipliers() -> None:
+    program = drifting()
+    coordinates = first_coordinates(program)
+    data = coordinates.data(pairs=False)
+    for progress in path(data, beginning(data)):
+        if progress.promising(1e-3):
+            break
+    others, state = coordinates.recast(progress.state)
+    assert all(np.allclose(rounded(G), np.eye(len(rounded(G)))) for G in state.grams)
+    here, there = coordinates.point(progress.state), others.point(state)
+    for gram, same in zip(here.grams, there.grams, strict=True):
+        assert np.allclose(np.array(gram, dtype=float), np.array(same, dtype=float), rtol=1e-9, atol=1e-12)
+    differences = [values[0] - values[1] for values in (here.values, there.values)]
+    assert float(differences[0]) == pytest.approx(float(differences[1]), rel=1e-6)
+    known = coordinates.multipliers(progress.state, of_objective=True).inequalities
+    for one, other in zip(known, others.multipliers(state, of_objective=True).inequalities, strict=True):
+        assert float(one) == pytest.approx(float(other), rel=1e-9)
