@@ -134,3 +134,9 @@ def test_statements_accept_the_schemes_they_name():
     assert not mean.accepts(Scheme("multinomial", "weighted"))
     assert Statement(PAPER, "1").accepts(Scheme("whatever", "weighted"))
     assert Statement(PAPER, "1").schemes == (ANY_SCHEME,)
+
+
+def test_a_formula_names_no_argument_as_code_does() -> None:
+    # What has no letter in its paper is written out in the docstring: 2L(F_k(w)-F_k^*), not 2 L excess.
+    unreadable = [name for name, bound in known_bounds().items() if r"\mathrm" in bound._repr_latex_()]
+    assert unreadable == []

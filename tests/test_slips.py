@@ -2,6 +2,7 @@
 
 import pickle
 from dataclasses import dataclass
+from fractions import Fraction as Q
 
 import numpy as np
 import pytest
@@ -103,3 +104,9 @@ def test_a_family_without_a_minimum_is_told_to_record_the_loss() -> None:
         ft.fedavg(Bare(), ft.selection.Full(), **settings)
     run = ft.fedavg(Bare(), ft.selection.Full(), record=("loss",), **settings)
     assert (run.loss == ft.fedavg(PARABOLAS, ft.selection.Full(), record=("loss",), **settings).loss).all()
+
+
+def test_the_data_of_an_instance_have_the_functions_of_all_clients() -> None:
+    worst = ft.worst_case.fedavg(1, Q(1, 4), mu=Q(1, 10), L=1, distance2=1, objective_gap=Q(1, 2))
+    functions = worst.instance().as_data()["functions"]
+    assert sum(map(len, functions.values())) == len(worst.instance().clients)

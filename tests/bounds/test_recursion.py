@@ -11,7 +11,7 @@ import pytest
 
 from fedtheory._support.validate import finite
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.bounds.recursion import elapsed_step_sizes, unroll
+from fedtheory.bounds.recursion import elapsed_step_sizes, unroll, unrolled_gap
 from fedtheory.errors import AssumptionViolated
 from fedtheory.theorem.bound import states
 from fedtheory.theorem.domains import Domain
@@ -19,6 +19,9 @@ from fedtheory.theorem.paper import Paper
 
 CONSTANTS: dict[str, Any] = {"mu": 0.5, "L": 3.0, "num_selected": 2, "G2": 17.0, "sigma2": 5.0, "objective_gap": 2.0}
 REPAIRED: dict[str, Any] = {**CONSTANTS, "rho_diagonal": 1.5, "rho_tilde": 2.25}
+
+
+PRINTED: dict[str, Any] = {**CONSTANTS, "rho_bar": 1.5, "rho_tilde": 2.25}
 
 
 @pytest.mark.parametrize("local_steps", [1, 2, 3, 5, 40])
@@ -34,6 +37,14 @@ def test_unrolling_is_the_recursion_step_by_step(local_steps):
     # The two roads add the same few positive terms in another order.
     np.testing.assert_allclose(bounds, slow, rtol=1e-13)
     assert bounds.shape == (24,)
+
+
+def test_unrolling_the_printed_recursion_gives_the_printed_closed_form_of_a_fixed_step():
+    sizes = np.full(200, 1 / 16)
+    gaps = unrolled_gap(poc.one_step.printed, initial_distance2=8.0, step_sizes=sizes, local_steps=4, **PRINTED)
+    # (8) starts from 2/mu times the initial gap: 2/0.5 * 2 = 8.
+    closed = poc.fixed_step_gap.printed(np.arange(201), step_size=1 / 16, local_steps=4, initial_gap=2.0, **PRINTED)
+    np.testing.assert_allclose(gaps, closed, rtol=1e-11)
 
 
 def true_distances2(sizes, local_steps):

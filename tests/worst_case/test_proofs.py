@@ -179,3 +179,20 @@ def test_the_function_that_is_drawn_goes_through_the_points_and_stays_in_its_cla
     bend = np.diff(curve[:, 1], 2) / step**2
     assert bend.min() >= -1e-5
     assert bend.max() <= 1 + 1e-5
+
+
+def test_points_in_the_plane_keep_their_distances_where_two_dimensions_are_enough() -> None:
+    p = Problem()
+    functions = [p.function(mu=Q(1, 10), L=1) for _ in range(2)]
+    best, x = (functions[0] + functions[1]).minimizer(), p.point("start")
+    p.at_most((x - best).square, 1)
+    p.at_most(p.mean([f.gradient(best).square for f in functions]), 1)
+    p.maximize(p.mean([(x - f.gradient(x) - best).square for f in functions]))
+    found = p.solve().instance()
+    axes = found.plot_plane(Figure().add_subplot())
+    flat = np.asarray(axes.get_lines()[0].get_xydata())
+    places = np.array([*found.values()])
+    for k in range(len(places)):
+        there = np.linalg.norm(places - places[k], axis=1)
+        assert np.linalg.norm(flat - flat[k], axis=1) == pytest.approx(there, abs=1e-6)
+    assert axes.get_xlabel() == "100% of the squared distances"
