@@ -82,19 +82,6 @@ def test_the_values_of_the_first_round_of_random_selection_are_those_of_the_coho
         assert_values(at, literal_values(run.fed, run.initial, law, etas[:step]))
 
 
-def test_the_second_round_of_random_selection_averages_over_all_ends_of_the_first(modules, run):
-    fed, law = run.fed, with_replacement(run.fed.weights)
-    first, second, _ = run.rounds
-    ends = [(local_models(fed, run.initial, cohort, first).mean(axis=0), chance) for cohort, chance in law]
-    rounds = modules[0].exact_rounds(run)
-    next(rounds)
-    values, _ = next(rounds)
-    for step, at in enumerate(values):
-        literal = [literal_values(fed, u, law, second[:step]) for u, _ in ends]
-        mean = {name: sum(c * one[name] for (_, c), one in zip(ends, literal, strict=True)) for name in literal[0]}
-        assert_values(at, mean)
-
-
 def test_rounds_of_pow_d_from_given_models_are_those_of_the_cohorts_one_by_one(modules, run):
     from fedtheory.sampling.cohorts import cohort_law
 

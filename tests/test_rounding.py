@@ -93,18 +93,6 @@ def test_the_value_is_that_of_plain_floating_point_arithmetic(formula):
     assert value == plain or not math.isfinite(value)
 
 
-@given(st.lists(formulas(depth=2), min_size=1, max_size=5))
-def test_arrays_are_treated_entry_by_entry(parts):
-    with np.errstate(all="ignore"):
-        single = [part(Rounded.of) for part in parts]
-        stacked = Rounded(np.array([r.value for r in single]), np.array([r.error for r in single]))
-        for name, operation in OPERATIONS.items():
-            together = operation(stacked, Rounded.of(0.7))
-            each = [operation(r, Rounded.of(0.7)) for r in single]
-            np.testing.assert_array_equal(together.value, [r.value for r in each], err_msg=name)
-            np.testing.assert_array_equal(together.error, [r.error for r in each], err_msg=name)
-
-
 RATES = st.one_of(st.floats(1e-300, 0.999), st.floats(-300, 0).map(lambda e: 10.0**e).filter(lambda x: x < 1))
 
 
@@ -122,17 +110,6 @@ def test_shares_left_and_gone_have_all_their_digits(rate, size, exponent):
                 assert abs(rounded.value - exact) <= rounded.error
 
 
-@pytest.mark.slow
-@settings(max_examples=300)
-@given(rate=RATES, half_lives=st.floats(1, 1000))
-def test_what_is_left_is_known_down_to_the_smallest_normal_double(rate, half_lives):
-    num_steps = max(1, min(int(3 * half_lives * math.log(2) / rate), 2**60))
-    with mpmath.workdps(800), np.errstate(all="ignore"):
-        left, exact = geometric(Rounded.of(rate) / 3, num_steps)[0], (1 - mpmath.mpf(rate) / 3) ** num_steps
-        assert exact < 1e-307 or left.known()
-        assert abs(left.value - exact) <= left.error
-
-
 def test_shares_at_the_ends_are_exact():
     assert geometric(1.0, 5) == (0.0, 1.0)
     assert geometric(0.0, 5) == (1.0, 0.0)
@@ -141,13 +118,6 @@ def test_shares_at_the_ends_are_exact():
     left, gone = geometric(np.array([0.5, 1e-18]), np.array([1.0, 3.0]))
     np.testing.assert_array_equal(left, [0.5, 1.0])
     np.testing.assert_allclose(gone, [0.5, 3e-18], rtol=1e-15)
-
-
-def test_a_power_of_rationals_that_would_not_fit_into_memory_is_refused():
-    with pytest.raises(
-        ValueError, match=r"num_steps must be small enough for exact rationals \(give floats instead\), got about 10"
-    ):
-        geometric(Q(1, 3), 10**400)
 
 
 def test_logarithms_sums_and_means_keep_the_bound():
@@ -212,31 +182,3 @@ def test_the_honest_end_is_beyond_value_and_error_although_it_is_rounded_itself(
     ):
         assert Q(low) <= Q(number) - Q(error)
         assert Q(high) >= Q(number) + Q(error)
-
-
-def test_exact_arithmetic_stays_exact():
-    one = Rounded.of(1.0) * 1.0
-    assert (1 - one).outward("upper") == 0.0
-    assert (Rounded.of(0.75) * 0.5 / 3 + 2).error == 0.0
-    assert (Rounded.of(3) ** 2).error == 0.0
-
-
-def test_a_function_of_numpy_is_refused_because_it_would_lose_the_error():
-    with pytest.raises(TypeError, match="Rounded"):
-        np.sqrt(Rounded.of(2.0))
-
-
-@pytest.mark.parametrize("divisor", [1e-30, 0.7e-200, 3.0])
-def test_a_quotient_of_a_subnormal_number_is_within_its_error(divisor):
-    with np.errstate(all="ignore"):
-        for multiple in range(1, 50):
-            number = multiple * 5e-324
-            quotient = Rounded.of(number) / Rounded.of(divisor)
-            assert encloses(quotient, Q(number) / Q(divisor))
-
-
-def test_a_number_without_an_error_gets_that_of_the_function_alone():
-    for function, value in ((np.sqrt, 2.0), (np.exp, -3.0), (np.log1p, 0.7), (np.expm1, 1e-9)):
-        found = Rounded(value, 0.0).through(function)
-        assert found.value == function(value)
-        assert 0 < found.error <= 8.000001 * 2.0**-53 * abs(found.value)

@@ -126,11 +126,7 @@ DEMANDS: dict[str, Demand] = {
         lambda w: {**skew(w["L"] / w["mu"] * BIT), "G2": 100 * w["G2"]},
     ),
     "step <= 1/(4L)": at_most(r"^step_size <= 1/\(4 L\)", lambda w: {**skew(Q(1)), "step_size": 1 / (4 * w["L"])}),
-    "step <= 1/(2 mu B)": Demand(
-        r"^step_size <= 1/\(2 mu \(1 \+ 3 rho_bar/8\)\)",
-        _long_rate,
-        _longer(_long_rate),
-    ),
+    "step <= 1/(2 mu B)": Demand(r"^step_size <= 1/\(2 mu \(1 \+ 3 rho_bar/8\)\)", _long_rate, _longer(_long_rate)),
     # A recursion whose slope is negative cannot be applied twice. It follows from rho <= kappa and eta <= 1/(4L).
     "slope not negative": Demand(
         r"^step_size <= 1/\(mu \(1 \+ 3 rho_(bar|diagonal)/8\)\)",
@@ -144,14 +140,10 @@ DEMANDS: dict[str, Demand] = {
         lambda w: {"step_size": 1 / (2 * (1 + w["num_selected"]) * w["L"])},
     ),
     "step < 1/L": Demand(
-        r"^step_size < 1/L",
-        lambda w: {"step_size": 1 / w["L"] / BIT},
-        lambda w: {"step_size": 1 / w["L"]},
+        r"^step_size < 1/L", lambda w: {"step_size": 1 / w["L"] / BIT}, lambda w: {"step_size": 1 / w["L"]}
     ),
     "step < 2/L": Demand(
-        r"^step_size < 2/L",
-        lambda w: {"step_size": 2 / w["L"] / BIT},
-        lambda w: {"step_size": 2 / w["L"]},
+        r"^step_size < 2/L", lambda w: {"step_size": 2 / w["L"] / BIT}, lambda w: {"step_size": 2 / w["L"]}
     ),
     "step (L + mu) < 2": Demand(
         r"^step_size \(L \+ mu\) < 2",

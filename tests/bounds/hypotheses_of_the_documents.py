@@ -14,10 +14,7 @@ _THEOREM_R = (
     | {"gradients of the selected", "gradients at the start", "selection by the model"}
     | {"rho >= 0", "rho_tilde >= rho", "rho <= kappa"}
 )
-_BY_WEIGHT = _THEOREM_R - {"gradients of the selected"} | {
-    "gradients of the selected, by weight",
-    "weights sum to one",
-}
+_BY_WEIGHT = _THEOREM_R - {"gradients of the selected"} | {"gradients of the selected, by weight", "weights sum to one"}
 _LEMMA_B2 = {"steps at most halve"}  # "with non-increasing eta_t and eta_{t_0} <= 2 eta_t", in the proof of Lemma B.2
 # By the PL inequality the mean of |grad F_k|^2 is at least 2 mu (F - F* + Gamma), over the selected rho times that.
 _FROM_THE_START = {"G2, skew and distance"}
@@ -67,11 +64,7 @@ _POWER_OF_CHOICE = {
     | _IN_A_ROUND,
     "weighted_average_gap-printed": _PAPER | {"rho > 0", "weights sum to one"} | _FROM_THE_START | _VARIANCE,
     "weighted_average_gap-corrected": _BY_WEIGHT
-    | {
-        "squared_weights <= 1",
-        "squared_weights >= 1/m",
-        "m B > 1",
-    }
+    | {"squared_weights <= 1", "squared_weights >= 1/m", "m B > 1"}
     | _FROM_THE_START,
     "derived_weighted_average_gap-printed": _PAPER | {"rho > 0", "weights sum to one"} | _FROM_THE_START | _VARIANCE,
     "derived_weighted_average_gap-derived": _BY_WEIGHT - {"rho >= 0"} | {"rho > 0", "m >= 2"} | _FROM_THE_START,
@@ -199,12 +192,9 @@ _ERROR_FEEDBACK = {
 }
 
 _PROXIMAL = {
-    "clients smooth",
-    "curvatures from below",
-    "proximal problems convex",
-    "dissimilar gradients",
+    "clients smooth", "curvatures from below", "proximal problems convex", "dissimilar gradients",
     "inexact answers",
-}
+}  # fmt: skip
 _FEDPROX = dict.fromkeys(("loss_change-printed", "loss_change-derived"), _PROXIMAL | {"draws with replacement"})
 
 # All clients take part with exact gradients. The potential of Option I has the weight 1/(L - mu).

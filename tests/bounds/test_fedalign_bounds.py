@@ -3,57 +3,15 @@
 # mypy: allow-untyped-calls
 
 from fractions import Fraction as Q
-from typing import Any
 
-import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedtheory.bounds import fedalign as fa
-from fedtheory.bounds import power_of_choice
-from fedtheory.bounds.recursion import unroll, unrolled_gap
 from fedtheory.conformance import rationals
 from fedtheory.errors import AssumptionViolated
 from fedtheory.theorem.scheme import Scheme
-from tests.bounds.worlds import by_form, pick
-
-THEOREMS = [
-    fa.full_participation_gap,
-    fa.full_participation_gap.printed,
-    fa.partial_participation_gap,
-    fa.partial_participation_gap.printed,
-]
-STEPS = [fa.one_step, fa.refined_one_step, fa.partial_one_step]
-LEMMAS = [
-    fa.gradient_norm,
-    fa.client_drift,
-    fa.gradient_variance,
-    fa.gradient_variance.printed,
-    fa.sampling_variance,
-    fa.sampling_variance.printed,
-]
-SCALARS = THEOREMS + STEPS + LEMMAS
-WORLD: dict[str, Any] = {
-    "num_steps": 40,
-    "distance2": Q(13),
-    "excess": Q(4),
-    "step_size": Q(1, 40),
-    "elapsed_step_size": Q(3, 40),
-    "mu": Q(1, 2),
-    "L": Q(3),
-    "local_steps": 4,
-    "num_draws": 2,
-    "G2": Q(7),
-    "sigma2": Q(5),
-    "objective_gap": Q(2),
-    "initial_distance2": Q(11),
-    "theta": Q(2, 3),
-    "rho": Q(1, 5),
-    "priority_weight": Q(1, 2),
-    "included_gap": Q(3),
-    "squared_weights": Q(1, 3),
-}
 
 
 @st.composite
@@ -97,19 +55,6 @@ def per_step(world):
     return {name: repeated(name) for name in ("priority_weights", "included_gaps")}
 
 
-@pytest.mark.parametrize("bound", SCALARS, ids=by_form)
-@settings(max_examples=25)
-@given(factor=rationals(1, 3), data=st.data())
-def test_bounds_rise_with_each_constant_and_fall_with_draws_and_the_horizon(bound, factor, data):
-    falling = ("mu", "num_draws", "num_steps")
-    # Inside one step mu only contracts.
-    others = ("step_size", "L", "mu") if "distance2" in pick(bound, WORLD) else ("step_size", "L")
-    name = data.draw(st.sampled_from([name for name in pick(bound, WORLD) if name not in others]))
-    moved = WORLD[name] + 1 if isinstance(WORLD[name], int) else WORLD[name] * factor
-    before, after = bound(**pick(bound, WORLD)), bound(**{**pick(bound, WORLD), name: moved}, strict=False)[0]
-    assert after <= before if name in falling else after >= before
-
-
 @pytest.mark.slow
 @settings(max_examples=60)
 @given(world=worlds())
@@ -130,26 +75,6 @@ def test_the_recursion_gap_solves_the_recursion(world):
     assert fa.recursion_gap(len(steps), **scalars(world), **weights) == world["L"] / 2 * distance2
 
 
-def test_the_recursion_gap_is_the_unrolled_recursion_in_floating_point():
-    tau, rounds = 3, 5
-    known = {"mu": 0.5, "L": 1.5, "G2": 7.0, "sigma2": 2.0, "objective_gap": 1.0}
-    weights = np.repeat(np.linspace(1.0, 0.4, rounds), tau)
-    gaps = np.repeat(np.linspace(0.0, 2.0, rounds), tau)
-    sizes = fa.decaying_step_sizes(tau * rounds, mu=0.5, L=1.5, local_steps=tau)
-    start = {"initial_distance2": 3.0, "local_steps": tau}
-    unrolled = unrolled_gap(fa.one_step, step_sizes=sizes, priority_weight=weights, included_gap=gaps, **start, **known)
-    closed = [
-        fa.recursion_gap(T, priority_weights=weights, included_gaps=gaps, **start, **known)
-        for T in range(tau * rounds + 1)
-    ]
-    # A dozen roundings per step.
-    assert unrolled == pytest.approx(closed, rel=1e-12)
-    refined = unroll(
-        fa.refined_one_step, step_sizes=sizes, priority_weight=weights, included_gap=gaps, **start, **known
-    )
-    assert np.all(refined <= 2 / known["L"] * unrolled * (1 + 1e-12))
-
-
 @pytest.mark.slow
 @settings(max_examples=100)
 @given(world=worlds())
@@ -157,30 +82,6 @@ def test_the_corrected_theorem_follows_from_the_recursion(world):
     horizon, theta, rho = aligned(world)
     corrected = fa.full_participation_gap(horizon, theta=theta, rho=rho, **scalars(world))
     assert fa.recursion_gap(horizon, **scalars(world), **per_step(world)) <= corrected
-
-
-@pytest.mark.slow
-@settings(max_examples=60)
-@given(world=worlds(shortest_round=2))
-def test_the_printed_theorem_covers_the_refined_recursion_from_two_local_steps_on(world):
-    """Our proof for E >= 2: what step 0 leaves out is less than what the drift of the other steps gives away."""
-    horizon, theta, rho = aligned(world, first_step=1)
-    printed = fa.full_participation_gap.printed(horizon, theta=theta, rho=rho, **scalars(world))
-    gamma = max(8 * world["L"] / world["mu"], Q(world["local_steps"]))
-    distance2, elapsed, weights = world["initial_distance2"], Q(0), per_step(world)
-    for i in range(horizon):
-        eta = 2 / (world["mu"] * (i + gamma))
-        elapsed = elapsed if i % world["local_steps"] else Q(0)
-        distance2 = fa.refined_one_step(
-            distance2,
-            step_size=eta,
-            elapsed_step_size=elapsed,
-            priority_weight=weights["priority_weights"][i],
-            included_gap=weights["included_gaps"][i],
-            **{name: world[name] for name in ("mu", "L", "G2", "sigma2", "objective_gap")},
-        )
-        elapsed += eta
-    assert world["L"] / 2 * distance2 <= printed
 
 
 def test_the_printed_theorem_loses_the_first_step_of_one_local_step():
@@ -198,42 +99,10 @@ def test_the_printed_theorem_loses_the_first_step_of_one_local_step():
     assert recursion == Q(1, 16)
 
 
-@settings(max_examples=40)
-@given(world=worlds(), factor=st.integers(2, 5))
-def test_theta_is_in_the_unit_interval_and_falls_when_more_is_included(world, factor):
-    gamma, weights = 8 * world["L"] / world["mu"], world["priority_weights"]
-    more = [1 / (1 + factor * (1 / w - 1)) for w in weights]
-    for first_step in (0, 1):
-        all_theta = fa.theta(weights, gamma=gamma, local_steps=3, first_step=first_step)
-        assert all(0 <= theta <= 1 for theta in all_theta)
-        fewer = fa.theta(more, gamma=gamma, local_steps=3, first_step=first_step)
-        assert all(low <= high for low, high in zip(fewer, all_theta, strict=True))
-
-
-def test_theta_and_rho_are_the_sums_over_steps_of_the_paper():
-    rng = np.random.default_rng(3)
-    s, gaps, gamma, tau = rng.random((4, 6)), rng.random((4, 6)), 11.0, 3
-    for first_step in (0, 1):
-        theta = fa.theta(1 / (1 + s), gamma=gamma, local_steps=tau, first_step=first_step)
-        rho = fa.rho(gaps, mu=0.5, L=2.0, gamma=gamma, local_steps=tau, first_step=first_step)
-        for row in range(4):
-            for r in range(6):
-                horizon = tau * (r + 1)
-                steps = range(first_step, horizon)
-                direct = sum(1 / (1 + s[row, i // tau]) for i in steps) / (horizon + gamma - 2)
-                assert theta[row, r] == pytest.approx(direct, rel=1e-13)
-                direct = 2 * 2.0 / (0.5 * (horizon + gamma - 2)) * sum(gaps[row, i // tau] for i in steps)
-                assert rho[row, r] == pytest.approx(direct, rel=1e-13)
-
-
-@pytest.mark.parametrize("gamma", [2, 2.0, Q(2), 1.5])
+@pytest.mark.parametrize("gamma", [2, 1.5])
 def test_a_gamma_that_would_divide_by_nothing_is_refused(gamma):
-    for call in (
-        lambda: fa.theta([Q(1)], gamma=gamma, local_steps=1),
-        lambda: fa.theta([1.0], gamma=gamma, local_steps=1),
-    ):
-        with pytest.raises(ValueError, match="gamma must be above 2, got "):
-            call()
+    with pytest.raises(ValueError, match="gamma must be above 2"):
+        fa.theta([Q(1)], gamma=gamma, local_steps=1)
 
 
 def test_without_inclusion_only_priority_clients_count():
@@ -247,101 +116,11 @@ def test_without_inclusion_only_priority_clients_count():
     assert fa.theta(ones, gamma=8, local_steps=2, first_step=1)[-1] == Q(5, 12)
 
 
-def test_drawn_priority_clients_cost_their_variance_only():
-    full = fa.full_participation_gap(**pick(fa.full_participation_gap, WORLD))
-    many = {**pick(fa.partial_participation_gap, WORLD), "num_draws": 10**30}
-    assert float(fa.partial_participation_gap(**many)) == pytest.approx(float(full), rel=1e-12)
-    terms = fa.partial_participation_gap.terms(**pick(fa.partial_participation_gap, WORLD))
-    printed = fa.partial_participation_gap.printed.terms(**pick(fa.partial_participation_gap, WORLD))
-    assert printed["sampling"] == 2 * terms["sampling"]
-
-
-def test_the_step_sizes_halve_at_most_within_a_round():
-    for tau, L in [(1, 1.0), (9, 1.0), (40, 2.0)]:
-        sizes = fa.decaying_step_sizes(4 * tau, mu=1.0, L=L, local_steps=tau).reshape(-1, tau)
-        assert np.all(sizes[:, 0] <= 2 * sizes[:, -1])
-        assert sizes.max() <= 1 / (4 * L)
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: fa.priority_weights([[0.5, 0.5]], [1, 0]), TypeError, "priority must contain booleans, got .* int64"),
-        (lambda: fa.priority_weights([[0.5, 0.5]], [True]), ValueError, r"priority must have shape \(2,\), got \(1,\)"),
-        (lambda: fa.included_gaps([0.5, 0.5], [0.0, 1.0], [1.0, 2.0]), TypeError, "priority must contain booleans"),
-        (lambda: fa.included_gaps([0.5, 0.5], [True], [1.0, 2.0]), ValueError, r"priority must have shape \(2,\)"),
-        (lambda: fa.included_gaps([0.5, 0.5], [True, False], [1.0]), ValueError, r"client_gaps must have shape \(2,\)"),
-        (
-            lambda: fa.theta([-1.0], gamma=8.0, local_steps=1),
-            ValueError,
-            "priority_weights must be finite and at least 0",
-        ),
-        (
-            lambda: fa.theta([Q(-1)], gamma=8, local_steps=1),
-            ValueError,
-            "priority_weights must be finite and at least 0",
-        ),
-        (lambda: fa.rho([-1.0], mu=1.0, L=1.0, gamma=8.0, local_steps=1), ValueError, "included_gaps must be finite"),
-    ],
-)
-def test_bad_masks_and_negative_terms_are_refused_by_name(call, error, message):
-    with pytest.raises(error, match=message):
-        call()
-
-
-@pytest.mark.parametrize("mixed", [[1, 0.5], (1, 0.5), [1.0, 0.5]])
-def test_means_over_rounds_are_rationals_of_rationals_only_and_otherwise_doubles(mixed):
-    known = {"gamma": 8, "local_steps": 2}
-    assert [type(mean) for mean in fa.theta([Q(1), Q(1, 2)], **known)] == [Q, Q]
-    assert fa.theta([Q(1), Q(1, 2)], **known) == [Q(1, 4), Q(3, 10)]
-    assert fa.theta(mixed, **known).tolist() == [0.25, 0.3]
-    assert fa.rho(mixed, mu=1, L=2, **known).tolist() == [1.0, 1.2]
-    with pytest.raises(TypeError, match="priority_weights must contain real numbers"):
-        fa.theta([Q(1), 0.5], **known)
-
-
-def test_bad_sequences_and_delays_are_refused():
-    with pytest.raises(ValueError, match="gamma must be above 2"):
-        fa.theta([1.0], gamma=2.0, local_steps=1)
-    with pytest.raises(ValueError, match=r"priority_weights must have an entry for each round, got the number 1\.0"):
-        fa.theta(1.0, gamma=3.0, local_steps=1)
-    known = {**scalars({**pick(fa.recursion_gap, WORLD)}), "num_steps": 3}
-    with pytest.raises(ValueError, match="each of the 3 steps"):
-        fa.recursion_gap(**known, priority_weights=[1.0], included_gaps=[0.0])
-    with pytest.raises(ValueError, match="entries"):
-        fa.aggregated_distance([1.0, 2.0], weights=[1.0])
-
-
 def test_a_bound_for_full_participation_refuses_drawn_priority_clients():
     drawn = Scheme("loss matching, priority drawn with replacement", "renormalized")
     assert not fa.full_participation_gap.statement.accepts(drawn)
     assert fa.partial_participation_gap.statement.accepts(drawn)
     assert not fa.full_participation_gap.statement.accepts(Scheme("power of choice", "mean"))
-
-
-@settings(max_examples=30)
-@given(distances=st.lists(rationals(0, 9), min_size=1, max_size=4), data=st.data())
-def test_the_aggregated_distance_is_the_weighted_mean(distances, data):
-    raw = [data.draw(rationals(0, 5)) for _ in distances]
-    assume(sum(raw) > 0)
-    weights = [r / sum(raw) for r in raw]
-    exact = fa.aggregated_distance(tuple(distances), weights=tuple(weights))
-    assert exact == sum(p * d for p, d in zip(weights, distances, strict=True))
-
-
-@pytest.mark.parametrize("local_steps", [8, 9])
-def test_the_recursion_gap_keeps_rationals_where_gamma_is_the_number_of_local_steps(local_steps):
-    # L whole and mu a fraction: 8 L/mu = 8 at most.
-    known = {"mu": Q(1), "L": 1, "local_steps": local_steps, "G2": Q(9), "sigma2": Q(1), "objective_gap": Q(2)}
-    value = fa.recursion_gap(
-        3, initial_distance2=Q(5), priority_weights=[Q(1)] * 3, included_gaps=[Q(1, 3)] * 3, **known
-    )
-    assert isinstance(value, Q)
-    assert fa.recursion_gap.terms(
-        3, initial_distance2=Q(5), priority_weights=[1] * 3, included_gaps=[Q(1, 3)] * 3, **known
-    )["heterogeneity"] == Q(24 * 2, 2 * (2 + local_steps) * (1 + local_steps)) * sum(
-        1 - Q(1, i + local_steps) for i in range(3)
-    )
 
 
 @pytest.mark.parametrize("bad", [[[0.5, 0.4]], [[1.0, 0.0], [1.5, -0.5]], [[0.0, 0.0]]])
@@ -354,29 +133,6 @@ def test_aggregation_weights_are_those_of_a_mean(bad):
             call()
     with pytest.raises(AssumptionViolated, match="with sum 1 over every selection: got the sum"):
         fa.aggregated_distance([1, 2], weights=[Q(1, 2), Q(1, 3)])
-
-
-@pytest.mark.parametrize(
-    "sizes",
-    [
-        lambda: fa.decaying_step_sizes(3, mu=2.0, L=1.0, local_steps=1),
-        lambda: power_of_choice.decaying_step_sizes(3, mu=2.0, L=1.0),
-        lambda: power_of_choice.weighted_step_sizes(3, mu=2.0, L=1.0, num_selected=2),
-        lambda: fa.rho([1.0], mu=2.0, L=1.0, gamma=8.0, local_steps=1),
-    ],
-)
-def test_functions_of_mu_and_l_refuse_a_mu_above_l(sizes):
-    with pytest.raises(ValueError, match=r"L must be at least mu, got L=1\.0 and mu=2\.0"):
-        sizes()
-
-
-def test_priority_clients_have_at_most_all_the_weight():
-    known = {"mu": 1.0, "L": 1.0, "local_steps": 2, "G2": 9.0, "sigma2": 1.0, "objective_gap": 2.0}
-    for weights, fine in (([1.0, 0.5], True), ([1.0, 1.001], False), ([Q(1), Q(1001, 1000)], False)):
-        _, unmet = fa.recursion_gap(
-            2, initial_distance2=5.0, priority_weights=weights, included_gaps=[0.0, 0.0], strict=False, **known
-        )
-        assert unmet == ([] if fine else ["priority_weights <= 1: got 1.001 > 1"])
 
 
 @pytest.mark.parametrize("side", [-1, 1])

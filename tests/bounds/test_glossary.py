@@ -1,15 +1,11 @@
-"""The glossary: every theorem is homogeneous in its units, and bounds explain only their own arguments."""
+"""The glossary: every theorem is homogeneous in its units."""
 
-import ast
 from dataclasses import replace
 from fractions import Fraction as Q
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-import fedtheory.bounds
-from fedtheory.theorem._docstring import sections_of
 from fedtheory.theorem.symbols import CURVATURE, GRADIENT2, LENGTH
 from fedtheory.verification import known_bounds
 
@@ -21,15 +17,9 @@ FORMS = {
 }
 # Powers of the loss and of the squared distance.
 POWERS = {
-    "": (0, 0),
-    "local steps": (0, 0),
-    "rounds": (0, 0),
-    "loss": (1, 0),
-    "distance^2": (0, 1),
-    CURVATURE: (1, -1),
-    LENGTH: (-1, 1),
-    GRADIENT2: (2, -1),
-}
+    "": (0, 0), "local steps": (0, 0), "rounds": (0, 0), "loss": (1, 0), "distance^2": (0, 1), CURVATURE: (1, -1),
+    LENGTH: (-1, 1), GRADIENT2: (2, -1),
+}  # fmt: skip
 LOSS, DISTANCE2 = Q(2), Q(3)
 
 
@@ -79,21 +69,3 @@ def test_a_wrong_unit_is_seen(name):
     symbols = {**bound.symbols, name: replace(bound.symbols[name], unit="")}
     wrong = SimpleNamespace(domains=bound.domains, symbols=symbols, terms=bound.terms)
     assert len(growth(wrong, world(bound))) > 1
-
-
-def explained():
-    """Yield the functions of the papers that state something, with the names that their docstrings explain."""
-    for file in sorted(Path(fedtheory.bounds.__path__[0]).rglob("*.py")):
-        for node in ast.parse(file.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.FunctionDef) and any("states(" in ast.unparse(one) for one in node.decorator_list):
-                lines = (ast.get_docstring(node) or "").split("\n")
-                heads = [line for line in dict(sections_of(lines)).get("Parameters", []) if line[:1].strip()]
-                arguments = {one.arg for one in (*node.args.args, *node.args.kwonlyargs)}
-                yield f"{file.stem}.{node.name}", {name for head in heads for name in head.split(", ")}, arguments
-
-
-def test_a_bound_explains_no_argument_that_it_does_not_take():
-    found = list(explained())
-    assert len(found) == len(set(FORMS.values()))
-    assert any(names for _, names, _ in found)
-    assert {where: names - arguments for where, names, arguments in found if not names <= arguments} == {}

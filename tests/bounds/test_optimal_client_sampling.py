@@ -1,4 +1,4 @@
-"""The bounds of Optimal Client Sampling: forms that must agree, limits, monotonicity and hypotheses."""
+"""The bounds of Optimal Client Sampling: forms that must agree, and limits."""
 
 # mypy: allow-untyped-calls
 
@@ -15,113 +15,22 @@ from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.bounds.recursion import unroll
 from fedtheory.theorem import Bound
 
-ONE_ROUND = [
-    ocs.dsgd_strongly_convex,
-    ocs.dsgd_convex_clients,
-    ocs.dsgd_nonconvex,
-    ocs.fedavg_strongly_convex,
-    ocs.fedavg_strongly_convex_per_client,
-    ocs.fedavg_convex_clients,
-    ocs.fedavg_nonconvex,
-]
-MANY_ROUNDS = [
-    ocs.dsgd_contraction,
-    ocs.dsgd_average_gradient,
-    ocs.fedavg_contraction,
-    ocs.fedavg_average_gradient,
-    ocs.full_participation,
-    ocs.full_participation_distance,
-]
-LEMMAS = [
-    ocs.client_drift,
-    ocs.dsgd_second_moment,
-    ocs.estimator_error,
-    ocs.estimator_second_moment,
-    ocs.fedavg_second_moment,
-    ocs.perturbed_inner_product,
-]
-ALL = [*ONE_ROUND, *MANY_ROUNDS, *LEMMAS, ocs.dsgd_per_client_variant]
-
 # Four clients with weights 1/2, 1/4, 1/8, 1/8 and two of them expected: steps of 1/200 are short enough for everything.
 WORLD: dict[str, Any] = {
-    "distance2": Q(13),
-    "initial_distance2": Q(13),
-    "gap": Q(4),
-    "value": Q(-3),
-    "initial_gap": Q(5),
-    "value_difference": Q(-2),
-    "displacement2": Q(3),
-    "gradient2": Q(6),
-    "mean_gradient2": Q(9),
-    "squared_weight_gradient2": Q(2),
-    "squared_weight_optimum_gradient2": Q(1, 2),
-    "squared_weight_update2": Q(2),
-    "mean_update2": Q(7),
-    "sampling_error": Q(2),
-    "update_error": Q(1, 3),
-    "drift": Q(1, 5),
-    "num_rounds": 6,
-    "step_size": Q(1, 200),
-    "server_step_size": Q(2),
-    "local_steps": 3,
-    "mu": Q(1, 2),
-    "L": Q(3),
-    "gamma": Q(2, 3),
-    "smallest_gamma": Q(1, 2),
-    "mean_inverse_gamma": Q(8, 5),
-    "max_weight": Q(1, 2),
-    "sum_squared_weights": Q(11, 32),
-    "relative_noise": Q(3, 4),
-    "sigma2": Q(5),
-    "objective_gap": Q(2),
-    "per_client_gap": Q(3, 4),
-    "dissimilarity": Q(7, 2),
-}
-
-
-def named(bound):
-    return bound.__name__
+    "distance2": Q(13), "initial_distance2": Q(13), "gap": Q(4), "value": Q(-3), "initial_gap": Q(5),
+    "value_difference": Q(-2), "displacement2": Q(3), "gradient2": Q(6), "mean_gradient2": Q(9),
+    "squared_weight_gradient2": Q(2), "squared_weight_optimum_gradient2": Q(1, 2), "squared_weight_update2": Q(2),
+    "mean_update2": Q(7), "sampling_error": Q(2), "update_error": Q(1, 3), "drift": Q(1, 5), "num_rounds": 6,
+    "step_size": Q(1, 200), "server_step_size": Q(2), "local_steps": 3, "mu": Q(1, 2), "L": Q(3), "gamma": Q(2, 3),
+    "smallest_gamma": Q(1, 2), "mean_inverse_gamma": Q(8, 5), "max_weight": Q(1, 2),
+    "sum_squared_weights": Q(11, 32), "relative_noise": Q(3, 4), "sigma2": Q(5), "objective_gap": Q(2),
+    "per_client_gap": Q(3, 4), "dissimilarity": Q(7, 2),
+}  # fmt: skip
 
 
 def pick(bound, **changes):
     world = WORLD | changes
     return {name: world[name] for name in inspect.signature(bound).parameters if name in world}
-
-
-@pytest.mark.parametrize("bound", ALL, ids=named)
-def test_arrays_are_evaluated_entry_by_entry(bound) -> None:
-    arguments = {name: float(x) if isinstance(x, Q) else x for name, x in pick(bound).items()}
-    first = next(name for name, x in arguments.items() if isinstance(x, float))
-    several = bound(**(arguments | {first: np.array([5.0, 7.0])}))
-    assert several.tolist() == [bound(**(arguments | {first: x})) for x in (5.0, 7.0)]
-
-
-GROWS = (
-    "sigma2",
-    "relative_noise",
-    "objective_gap",
-    "per_client_gap",
-    "dissimilarity",
-    "mean_inverse_gamma",
-    "distance2",
-    "initial_distance2",
-    "initial_gap",
-    "value",
-    "squared_weight_optimum_gradient2",
-)
-FALLS = ("gamma", "gap")
-CONSTANTS = [
-    pytest.param(bound, name, id=f"{named(bound)}-{name}")
-    for bound in [*ONE_ROUND, *MANY_ROUNDS]
-    for name in [*GROWS, *FALLS]
-    if name in inspect.signature(bound).parameters
-]
-
-
-@pytest.mark.parametrize(("bound", "name"), CONSTANTS)
-def test_bounds_grow_with_noise_and_heterogeneity_and_fall_with_gamma(bound, name) -> None:
-    low, high = bound(**pick(bound)), bound(**pick(bound, **{name: WORLD[name] + Q(1, 10)}))
-    assert (low > high) if name in FALLS else (low < high)
 
 
 @given(st.integers(1, 50), st.integers(1, 20), st.integers(4, 19))
@@ -134,10 +43,6 @@ def test_with_one_local_step_fedavg_is_bounded_by_no_less_than_dsgd(share, noise
     ]
     for fedavg, dsgd in pairs:
         assert fedavg(**pick(fedavg, **changes)) >= dsgd(**pick(dsgd, **changes))
-
-
-def test_one_local_step_has_no_drift() -> None:
-    assert ocs.client_drift(**pick(ocs.client_drift, local_steps=1)) == 0
 
 
 def test_with_everybody_sampled_theorem_13_is_equation_21() -> None:
@@ -167,15 +72,9 @@ def test_equation_22_is_equation_21_unrolled_and_rounded_up() -> None:
 def test_the_recursions_unroll_and_use_the_mean_of_the_inverse() -> None:
     gammas = np.array([0.5, 1.0])  # equally likely in every round
     constants = {
-        "mu": 0.5,
-        "L": 1.0,
-        "smallest_gamma": 0.5,
-        "max_weight": 0.25,
-        "sum_squared_weights": 0.25,
-        "relative_noise": 0.0,
-        "sigma2": 5.0,
-        "objective_gap": 1.0,
-    }
+        "mu": 0.5, "L": 1.0, "smallest_gamma": 0.5, "max_weight": 0.25, "sum_squared_weights": 0.25,
+        "relative_noise": 0.0, "sigma2": 5.0, "objective_gap": 1.0,
+    }  # fmt: skip
     right, wrong = (
         unroll(
             ocs.dsgd_contraction,
@@ -192,11 +91,6 @@ def test_the_recursions_unroll_and_use_the_mean_of_the_inverse() -> None:
     for _ in range(50):
         by_hand = np.mean([(1 - 0.2) * by_hand + 0.16 * ((2 * 0.25 + 5 * 0.25) / gamma - 2 * 0.25) for gamma in gammas])
     assert right[-1] == pytest.approx(by_hand, rel=1e-12)
-    for bound in (ocs.fedavg_contraction, ocs.full_participation):
-        takes = {k: float(v) if isinstance(v, Q) else v for k, v in pick(bound).items()}
-        takes = {k: v for k, v in takes.items() if k not in {"distance2", "step_size", "local_steps"}}
-        steps = unroll(bound, initial_distance2=9.0, step_sizes=np.full(3, 0.005), local_steps=3, **takes)
-        assert steps[1] < steps[0]
 
 
 def test_averaged_gradients_are_the_one_round_bounds_summed() -> None:

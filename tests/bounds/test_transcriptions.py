@@ -20,7 +20,7 @@ from fedtheory.errors import AssumptionViolated
 from tests.bounds import transcription_fedalign, transcription_fedavg, transcription_power_of_choice, worlds
 
 PAPERS = sorted({name.split(".")[0] for name in known_bounds()})
-EDGES = ({"local_steps": 1}, {"num_selected": 1}, {"local_steps": 1, "num_selected": 1}, {"num_selected": "all"})
+EDGES = ({"local_steps": 1, "num_selected": 1}, {"num_selected": "all"})
 
 
 def forms():
@@ -90,15 +90,6 @@ def test_every_form_equals_its_transcription_and_its_summands_add_up_to_it(name,
             summands = bound.terms(**arguments).values()
             assert all(summands)
             assert value == sum(summands)
-
-
-@pytest.mark.parametrize(("name", "form", "bound"), forms())
-def test_floating_point_numbers_give_the_transcriptions_value_up_to_rounding(name, form, bound):
-    for arguments in instances(name, bound, 20):
-        magnitude = sum(abs(summand) for summand in bound.terms(**arguments).values())
-        rounded = {key: float(value) if isinstance(value, Q) else value for key, value in arguments.items()}
-        # Some twenty operations of relative error 1.1e-16, powers with at most a dozen factors among them.
-        assert abs(Q(float(bound(**rounded))) - Q(transcribed(name, form, arguments))) <= Q(1, 10**14) * Q(magnitude)
 
 
 @pytest.mark.parametrize(("name", "form", "bound"), forms())

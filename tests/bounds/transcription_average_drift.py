@@ -4,14 +4,9 @@ from fractions import Fraction as Q
 from math import isqrt
 
 LETTERS = {
-    "num_rounds": "R",
-    "mu": "mu",
-    "L": "L",
-    "local_steps": "tau",
-    "step_size": "eta",
-    "drift2": "rho2",
+    "num_rounds": "R", "mu": "mu", "L": "L", "local_steps": "tau", "step_size": "eta", "drift2": "rho2",
     "initial_distance2": "Delta_0",
-}
+}  # fmt: skip
 
 
 def root(square):

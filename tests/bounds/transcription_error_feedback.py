@@ -4,16 +4,9 @@ from fractions import Fraction as Q
 from math import isqrt
 
 LETTERS = {
-    "num_rounds": "R",
-    "mu": "mu",
-    "L": "L",
-    "step_size": "eta",
-    "compression_error": "s",
-    "potential": "V",
-    "initial_potential": "V_0",
-    "initial_distance2": "Delta_0",
-    "initial_gap": "gap_0",
-}
+    "num_rounds": "R", "mu": "mu", "L": "L", "step_size": "eta", "compression_error": "s", "potential": "V",
+    "initial_potential": "V_0", "initial_distance2": "Delta_0", "initial_gap": "gap_0",
+}  # fmt: skip
 
 
 def spectral_radius(eta, mu, L, s):

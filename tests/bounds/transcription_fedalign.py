@@ -6,30 +6,12 @@ Ravi, Shomorony (2023): Lemmas A.2 to A.6 and A.8, Theorems 1 and A.9. ``theta``
 """
 
 LETTERS = {
-    "num_steps": "T",
-    "step_size": "eta",
-    "elapsed_step_size": "s",
-    "mu": "mu",
-    "L": "L",
-    "local_steps": "E",
-    "num_draws": "K",
-    "G2": "G2",
-    "sigma2": "sigma2",
-    "objective_gap": "Gamma",
-    "initial_distance2": "Delta_0",
-    "distance2": "Delta",
-    "distances2": "distances2",
-    "weights": "p",
-    "squared_weights": "p2",
-    "excess": "excess",
-    "theta": "theta",
-    "rho": "rho",
-    "priority_weight": "a",
-    "included_gap": "b",
-    "priority_weights": "a",
-    "included_gaps": "b",
-    "gamma": "gamma",
-}
+    "num_steps": "T", "step_size": "eta", "elapsed_step_size": "s", "mu": "mu", "L": "L", "local_steps": "E",
+    "num_draws": "K", "G2": "G2", "sigma2": "sigma2", "objective_gap": "Gamma", "initial_distance2": "Delta_0",
+    "distance2": "Delta", "distances2": "distances2", "weights": "p", "squared_weights": "p2", "excess": "excess",
+    "theta": "theta", "rho": "rho", "priority_weight": "a", "included_gap": "b", "priority_weights": "a",
+    "included_gaps": "b", "gamma": "gamma",
+}  # fmt: skip
 
 
 def gradient_norm__printed(excess, L):

@@ -3,21 +3,10 @@
 from fractions import Fraction as Q
 
 LETTERS = {
-    "num_steps": "T",
-    "num_rounds": "R",
-    "mu": "mu",
-    "L": "L",
-    "local_steps": "E",
-    "step_size": "eta",
-    "num_clients": "N",
-    "weighted_sigma2": "p2_sigma2",
-    "distance2": "Delta",
-    "num_selected": "m",
-    "G2": "G2",
-    "sigma2": "sigma2",
-    "objective_gap": "Gamma",
-    "initial_distance2": "Delta_0",
-}
+    "num_steps": "T", "num_rounds": "R", "mu": "mu", "L": "L", "local_steps": "E", "step_size": "eta",
+    "num_clients": "N", "weighted_sigma2": "p2_sigma2", "distance2": "Delta", "num_selected": "m", "G2": "G2",
+    "sigma2": "sigma2", "objective_gap": "Gamma", "initial_distance2": "Delta_0",
+}  # fmt: skip
 
 
 def decaying_steps_gap__derived(T, mu, L, E, m, G2, sigma2, Gamma, Delta_0):
@@ -27,7 +16,7 @@ def decaying_steps_gap__derived(T, mu, L, E, m, G2, sigma2, Gamma, Delta_0):
     return kappa * (4 * noise / 3 + 8 * L * Gamma / mu + 2 * L * Delta_0) / (T + 4 * kappa)
 
 
-# Li et al. in their own form. The paper is not at hand: these follow the theory page, derived once more where said.
+# Li et al. in their own form. Theorems 1 to 3 are as in print; the lemmas follow the theory page.
 
 
 def one_step__printed(Delta, eta, mu, L, E, G2, p2_sigma2, Gamma):
@@ -64,10 +53,10 @@ def without_replacement_gap__printed(T, mu, L, E, N, m, G2, p2_sigma2, Gamma, De
 
 
 def _theorem(C, T, mu, L, E, G2, p2_sigma2, Gamma, Delta_0):
-    # L/2 psi/(gamma + T) of the induction, its maximum bounded by the sum 4 (B + C)/mu^2 + gamma Delta_0.
-    gamma = max(8 * L / mu, E)
-    psi = 4 * (_one_step_constant(L, E, G2, p2_sigma2, Gamma) + C) / mu**2 + gamma * Delta_0
-    return L / 2 * psi / (gamma + T)
+    # As printed, t = T + 1: kappa/(gamma + t - 1) (2 (B + C)/mu + mu gamma/2 |w_1 - w*|^2), w_1 being the first model.
+    kappa, gamma = L / mu, max(8 * L / mu, E)
+    B = _one_step_constant(L, E, G2, p2_sigma2, Gamma)
+    return kappa / (gamma + T) * (2 * (B + C) / mu + mu * gamma / 2 * Delta_0)
 
 
 def _one_step_constant(L, E, G2, p2_sigma2, Gamma):

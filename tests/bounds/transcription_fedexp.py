@@ -1,14 +1,9 @@
 """Extrapolation: what the polarization identity and steps that come closer to w* say of the mean update."""
 
 LETTERS = {
-    "L": "L",
-    "local_steps": "tau",
-    "step_size": "eta",
-    "server_step_size": "alpha",
-    "distance2": "Delta",
-    "update2": "U",
-    "mean_update2": "M",
-}
+    "L": "L", "local_steps": "tau", "step_size": "eta", "server_step_size": "alpha", "distance2": "Delta",
+    "update2": "U", "mean_update2": "M",
+}  # fmt: skip
 
 
 def one_round__derived(Delta, L, tau, eta, alpha, U, M):

@@ -1,17 +1,12 @@
-"""Transcription of FedProx, Theorem 4: rho as other papers quote it, and the derivation on the theory page."""
+"""Transcription of FedProx, Theorem 4: rho as printed, and the derivation on the theory page."""
 
 from fractions import Fraction as Q
 from math import isqrt
 
 LETTERS = {
-    "gradient2": "g2",
-    "L": "L",
-    "negative_curvature": "L_minus",
-    "proximal_weight": "mu",
-    "gradient_dissimilarity": "B",
-    "inexactness": "gam",
-    "num_selected": "K",
-}
+    "gradient2": "g2", "L": "L", "negative_curvature": "L_minus", "proximal_weight": "mu",
+    "gradient_dissimilarity": "B", "inexactness": "gam", "num_selected": "K",
+}  # fmt: skip
 
 
 def loss_change__printed(g2, L, L_minus, mu, B, gam, K):

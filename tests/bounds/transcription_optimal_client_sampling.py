@@ -10,38 +10,15 @@ import the library.
 from fractions import Fraction as Q
 
 LETTERS = {
-    "num_rounds": "k",
-    "distance2": "r2",
-    "initial_distance2": "r2",
-    "gap": "gap",
-    "initial_gap": "gap",
-    "value": "f",
-    "step_size": "eta",
-    "server_step_size": "eta_g",
-    "local_steps": "R",
-    "mu": "mu",
-    "L": "L",
-    "gamma": "gamma",
-    "mean_inverse_gamma": "inverse_gamma",
-    "max_weight": "W",
-    "sum_squared_weights": "S2",
-    "relative_noise": "M",
-    "sigma2": "sigma2",
-    "objective_gap": "Z",
-    "per_client_gap": "Z2",
-    "dissimilarity": "rho",
-    "gradient2": "g2",
-    "mean_gradient2": "mean_g2",
-    "squared_weight_gradient2": "w2_g2",
-    "squared_weight_optimum_gradient2": "w2_g2_at_optimum",
-    "squared_weight_update2": "w2_Delta2",
-    "mean_update2": "mean_Delta2",
-    "sampling_error": "sampling_error",
-    "update_error": "update_error",
-    "drift": "drift",
-    "value_difference": "h_z_minus_h_y",
-    "displacement2": "z_minus_x_2",
-}
+    "num_rounds": "k", "distance2": "r2", "initial_distance2": "r2", "gap": "gap", "initial_gap": "gap",
+    "value": "f", "step_size": "eta", "server_step_size": "eta_g", "local_steps": "R", "mu": "mu", "L": "L",
+    "gamma": "gamma", "mean_inverse_gamma": "inverse_gamma", "max_weight": "W", "sum_squared_weights": "S2",
+    "relative_noise": "M", "sigma2": "sigma2", "objective_gap": "Z", "per_client_gap": "Z2", "dissimilarity": "rho",
+    "gradient2": "g2", "mean_gradient2": "mean_g2", "squared_weight_gradient2": "w2_g2",
+    "squared_weight_optimum_gradient2": "w2_g2_at_optimum", "squared_weight_update2": "w2_Delta2",
+    "mean_update2": "mean_Delta2", "sampling_error": "sampling_error", "update_error": "update_error",
+    "drift": "drift", "value_difference": "h_z_minus_h_y", "displacement2": "z_minus_x_2",
+}  # fmt: skip
 
 
 def estimator_error__printed(sampling_error, update_error):

@@ -3,14 +3,9 @@
 from tests.bounds.transcription_average_drift import root
 
 LETTERS = {
-    "num_rounds": "R",
-    "mu": "mu",
-    "L": "L",
-    "local_steps": "tau",
-    "step_size": "eta",
-    "imbalance2": "delta2",
+    "num_rounds": "R", "mu": "mu", "L": "L", "local_steps": "tau", "step_size": "eta", "imbalance2": "delta2",
     "initial_distance2": "Delta_0",
-}
+}  # fmt: skip
 
 
 def fixed_step_distance__derived(R, mu, L, tau, eta, delta2, Delta_0):

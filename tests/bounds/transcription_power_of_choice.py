@@ -9,28 +9,12 @@ library.
 from fractions import Fraction as Q
 
 LETTERS = {
-    "num_steps": "T",
-    "num_rounds": "R",
-    "gamma": "gamma",
-    "step_size": "eta",
-    "elapsed_step_size": "s",
-    "mu": "mu",
-    "L": "L",
-    "local_steps": "tau",
-    "num_selected": "m",
-    "G2": "G2",
-    "sigma2": "sigma2",
-    "objective_gap": "Gamma",
-    "rho_bar": "rho",
-    "rho_diagonal": "rho",
-    "rho_tilde": "rho_tilde",
-    "initial_distance2": "Delta_0",
-    "initial_gap": "gap_0",
-    "distance2": "Delta",
-    "distances2": "distances2",
-    "squared_weights": "q2",
+    "num_steps": "T", "num_rounds": "R", "gamma": "gamma", "step_size": "eta", "elapsed_step_size": "s", "mu": "mu",
+    "L": "L", "local_steps": "tau", "num_selected": "m", "G2": "G2", "sigma2": "sigma2", "objective_gap": "Gamma",
+    "rho_bar": "rho", "rho_diagonal": "rho", "rho_tilde": "rho_tilde", "initial_distance2": "Delta_0",
+    "initial_gap": "gap_0", "distance2": "Delta", "distances2": "distances2", "squared_weights": "q2",
     "excess": "excess",
-}
+}  # fmt: skip
 
 
 def gradient_norm__printed(excess, L):

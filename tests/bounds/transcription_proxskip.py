@@ -1,14 +1,9 @@
 """Transcription of ProxSkip: the theorem as restated, and with the contraction of gradient steps."""
 
 LETTERS = {
-    "num_steps": "T",
-    "mu": "mu",
-    "L": "L",
-    "step_size": "gamma",
-    "probability": "p",
-    "initial_distance2": "Delta",
+    "num_steps": "T", "mu": "mu", "L": "L", "step_size": "gamma", "probability": "p", "initial_distance2": "Delta",
     "control_error2": "E",
-}
+}  # fmt: skip
 
 
 def fixed_step_potential__printed(T, mu, gamma, p, Delta, E):

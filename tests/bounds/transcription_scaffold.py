@@ -1,15 +1,9 @@
 """Transcription of SCAFFOLD: the statements of the theory page, summed term by term."""
 
 LETTERS = {
-    "num_rounds": "R",
-    "mu": "mu",
-    "L": "L",
-    "local_steps": "tau",
-    "step_size": "eta",
-    "distance2": "Delta",
-    "initial_distance2": "Delta",
-    "control_error2": "E",
-}
+    "num_rounds": "R", "mu": "mu", "L": "L", "local_steps": "tau", "step_size": "eta", "distance2": "Delta",
+    "initial_distance2": "Delta", "control_error2": "E",
+}  # fmt: skip
 
 
 def one_round__derived(Delta, E, eta, mu, L, tau):

@@ -4,17 +4,9 @@ from fractions import Fraction as Q
 from math import isqrt
 
 LETTERS = {
-    "num_steps": "T",
-    "mu": "mu",
-    "L": "L",
-    "local_steps": "tau",
-    "step_size": "eta",
-    "num_clients": "K",
-    "num_selected": "m",
-    "zeta2": "zeta2",
-    "distance2": "Delta",
-    "initial_distance2": "Delta_0",
-}
+    "num_steps": "T", "mu": "mu", "L": "L", "local_steps": "tau", "step_size": "eta", "num_clients": "K",
+    "num_selected": "m", "zeta2": "zeta2", "distance2": "Delta", "initial_distance2": "Delta_0",
+}  # fmt: skip
 
 
 def root(square):

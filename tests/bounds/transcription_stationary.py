@@ -1,14 +1,9 @@
 """Transcription of stationary points: each round contracts by the product of the factors of its steps."""
 
 LETTERS = {
-    "num_rounds": "R",
-    "mu": "mu",
-    "L": "L",
-    "local_steps": "tau",
-    "step_size": "eta",
-    "stationary_distance2": "D",
+    "num_rounds": "R", "mu": "mu", "L": "L", "local_steps": "tau", "step_size": "eta", "stationary_distance2": "D",
     "effective_steps": "tau_eff",
-}
+}  # fmt: skip
 
 
 def averaging_distance__derived(R, mu, L, tau, eta, D):

@@ -14,22 +14,10 @@ from fedtheory.instances.constants import Constants
 
 # Constants that meet the hypotheses of all bounds of Power-of-Choice.
 WORLD: dict[str, Any] = {
-    "num_steps": 40,
-    "step_size": Q(1, 16),
-    "mu": Q(1, 2),
-    "L": Q(3),
-    "local_steps": 4,
-    "num_selected": 2,
-    "G2": Q(17),
-    "sigma2": Q(5),
-    "objective_gap": Q(2),
-    "rho_diagonal": Q(3, 2),
-    "rho_bar": Q(3, 2),
-    "rho_tilde": Q(9, 4),
-    "initial_distance2": Q(11),
-    "initial_gap": Q(9),
-    "squared_weights": Q(1, 2),
-}
+    "num_steps": 40, "step_size": Q(1, 16), "mu": Q(1, 2), "L": Q(3), "local_steps": 4, "num_selected": 2,
+    "G2": Q(17), "sigma2": Q(5), "objective_gap": Q(2), "rho_diagonal": Q(3, 2), "rho_bar": Q(3, 2),
+    "rho_tilde": Q(9, 4), "initial_distance2": Q(11), "initial_gap": Q(9), "squared_weights": Q(1, 2),
+}  # fmt: skip
 
 
 def pick(bound, world):

@@ -10,21 +10,13 @@ import pytest
 
 from fedtheory.claims import exact_quadratics as exact
 from fedtheory.claims import settling
-from fedtheory.claims.catalogue import known_claims
 from fedtheory.claims.power_of_choice import skews
-from fedtheory.datasets.quadratics import power_of_choice_quadratics
 from fedtheory.exact.floor import error_floor
-from fedtheory.exact.mean_field import mean_field_gap
-from fedtheory.exact.selection_skews import selection_skew
-from fedtheory.exact.skew_intervals import SelectionSkew
-from fedtheory.instances.federations import opposite_clients
 from fedtheory.instances.vectors import vector
 from fedtheory.sampling.cohorts import frequencies, power_of_choice
 from fedtheory.selection.laws import Moments
-from fedtheory.selection.power_of_choice import PowerOfChoice
-from fedtheory.statistics.interval import Interval
 from fedtheory.verification.verdicts import examine
-from tests.claims.refutation import broken, refuted
+from tests.claims.refutation import refuted
 
 
 def test_the_skews_of_the_counterexamples_are_those_done_by_hand():
@@ -34,11 +26,6 @@ def test_the_skews_of_the_counterexamples_are_those_done_by_hand():
     # The same client is optimal at w' = -1.
     finding = examine(skews.rho_bar_grows).worst
     assert (finding.measured, finding.predicted) == (0, 1)
-
-
-def test_a_model_where_both_losses_tie_selects_both_clients():
-    fed, origin = opposite_clients(), vector(0)
-    assert skews.selected_mean(fed, origin, vector(1), 1, 2) == fed.total_excess(vector(1)) == 1
 
 
 def test_the_diagonal_skew_can_fall_when_the_minima_differ():
@@ -53,34 +40,6 @@ def test_the_smallest_losses_among_the_candidates_would_make_the_diagonal_skew_f
 
     monkeypatch.setattr(skews, "power_of_choice", upside_down)
     assert refuted(skews.diagonal_grows)
-
-
-def shifted(skew: SelectionSkew, name: str, by: float) -> SelectionSkew:
-    interval = getattr(skew, name)
-    moved = Interval(interval.lower + by, interval.upper + by, interval.lower_by, interval.upper_by)
-    return skew._replace(**{name: moved})
-
-
-def test_a_rho_tilde_that_is_too_small_by_a_hundredth_is_caught(monkeypatch):
-    honest = skews.selection_skew
-    monkeypatch.setattr(
-        skews, "selection_skew", lambda *given, **options: shifted(honest(*given, **options), "rho_tilde", -0.01)
-    )
-    assert refuted(skews.skew_order, num_instances=60)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("claim", "name", "moves"),
-    [
-        (skews.rho_bar_in_figure_3, "rho_bar", {3: 0.0, 9: 1.0, 15: 2.0}),
-        (skews.diagonal_in_figure_3, "rho_diagonal", {3: 0.3, 6: 0.0, 9: 0.0}),
-    ],
-)
-def test_figure_3_is_decided_by_certified_sides_only(claim, name, moves, monkeypatch):
-    honest = skews._figure_3
-    monkeypatch.setattr(skews, "_figure_3", lambda d: shifted(honest(d), name, moves[d]))
-    assert examine(claim).verdict == "inconclusive"
 
 
 LAWS = {
@@ -156,39 +115,6 @@ def test_the_minimizer_of_the_objective_is_not_where_pow_d_settles(monkeypatch):
         exact, "error_floor", lambda fed, strategy: error_floor(fed, strategy)._replace(minimizer=fed.minimizer)
     )
     assert refuted(exact.floor_certificate)
-
-
-def test_the_bias_without_the_skew_at_the_minimizer_is_too_small(monkeypatch):
-    honest = selection_skew
-
-    def smaller(*given, **options):
-        skew = honest(*given, **options)
-        guess = 1 + 0.3 * (skew.rho_tilde.upper - 1)
-        return skew._replace(rho_tilde=Interval(guess, guess, "a guess", "a guess"))
-
-    monkeypatch.setattr(exact, "selection_skew", smaller)
-    assert refuted(exact.small_step_bias, num_instances=100)
-
-
-@pytest.mark.slow
-def test_the_floor_of_another_number_of_candidates_is_not_the_error_of_a_long_run():
-    fed = power_of_choice_quadratics(num_clients=30, dim=5, rng=0)
-    wrong = {9: error_floor(fed, PowerOfChoice(3, 10))}
-    assert [finding.holds for finding in exact.long_run_findings(wrong)] == [False]
-
-
-@pytest.mark.slow
-def test_the_mean_field_of_another_number_of_candidates_is_not_the_error_of_a_run(monkeypatch):
-    def with_fewer(fed, strategy, **known):
-        return mean_field_gap(fed, replace(strategy, num_candidates=strategy.num_candidates - 1), **known)
-
-    monkeypatch.setattr(exact, "mean_field_gap", with_fewer)
-    assert broken(exact.mean_field, rng=0)
-
-
-def test_the_claims_about_exact_quadratics_all_hold_by_theory():
-    expected = {claim.expected for key, claim in known_claims().items() if key.startswith("exact-quadratics:")}
-    assert expected == {"holds"}
 
 
 @pytest.mark.parametrize(

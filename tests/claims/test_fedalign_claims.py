@@ -11,7 +11,7 @@ from fedtheory.claims.catalogue import known_claims
 from fedtheory.claims.fedalign import appendix_a, theorems
 from fedtheory.instances import runs
 from fedtheory.instances.run_draws import DrawnAlignment, draw_alignment
-from fedtheory.instances.runs import AlignedRun, gap, two_parabolas
+from fedtheory.instances.runs import AlignedRun, two_parabolas
 from fedtheory.instances.step_sizes import short_steps
 from fedtheory.instances.vectors import vector
 from fedtheory.sampling import cohorts as selections
@@ -36,14 +36,6 @@ def test_the_same_instance_is_within_the_printed_bound_for_more_local_steps(loca
     drawn = DrawnAlignment(run, {})
     assert theorems.gaps_after_rounds(drawn, fa.full_participation_gap.printed, Q(8), 1).holds
     assert theorems.gaps_after_rounds(drawn, fa.full_participation_gap, Q(8), 0).holds
-
-
-def test_with_a_constant_threshold_only_the_first_horizon_fails():
-    run = two_parabolas(vector(1, 1, 1, 1))
-    assert (run.priority_weights, run.included_gaps) == ([Q(1, 2)] * 4, [Q(1, 4)] * 4)
-    rhos = fa.rho(run.included_gaps, mu=Q(1), L=Q(1), gamma=Q(8), local_steps=1, first_step=1)
-    # G2 = 1 is the squared gradient of the other client at 0; theta and Gamma do not matter with Gamma = 0.
-    assert [gap(run, T + 1) <= rhos[T] for T in range(4)] == [False, True, True, True]
 
 
 def test_drawn_priority_clients_hide_the_first_step_up_to_two_hundred_twenty_seven():
@@ -138,12 +130,7 @@ def test_uniform_draws_of_unequal_priority_clients_are_biased(monkeypatch):
         ),
         ("threshold-zero", fa, "theta", lambda honest: lambda *a, **k: [value * Q(9, 10) for value in honest(*a, **k)]),
         ("threshold-zero", fa, "rho", lambda honest: lambda *a, **k: [value + Q(1, 10) for value in honest(*a, **k)]),
-        (
-            "priority-alone",
-            AlignedRun,
-            "weights",
-            lambda _: lambda run, chosen: (Q(1, len(chosen)),) * len(chosen),
-        ),
+        ("priority-alone", AlignedRun, "weights", lambda _: lambda run, chosen: (Q(1, len(chosen)),) * len(chosen)),
         ("priority-alone", AlignedRun, "included", lambda _: lambda run, *_: (run.federation.num_clients - 1,)),
         ("theta-range", fa, "theta", lambda honest: lambda *a, **k: [2 * value for value in honest(*a, **k)]),
         ("opposite-ways-corrected", fa, "rho", lambda honest: lambda *a, **k: [-value for value in honest(*a, **k)]),

@@ -54,15 +54,6 @@ def test_the_one_step_inequality_needs_its_summands(monkeypatch: pytest.MonkeyPa
     assert refuted(claims.one_step)
 
 
-def test_draws_without_replacement_vary_by_a_smaller_factor_than_with() -> None:
-    # At K = 1 the two selections are one, and for K = N nothing varies.
-    known = {"local_steps": 3, "G2": Q(7)}
-    for N in (2, 5):
-        one = fedavg.without_replacement_variance(Q(1, 2), num_clients=N, num_selected=1, **known)
-        assert one == fedavg.with_replacement_variance(Q(1, 2), num_selected=1, **known)
-        assert fedavg.without_replacement_variance(Q(1, 2), num_clients=N, num_selected=N, **known) == 0
-
-
 def test_the_variance_of_draws_is_attained_up_to_its_factor_four_and_has_no_smaller_one() -> None:
     # (2 eta)^2 for a last step eta: a quarter of the bound is attained in rounds of one step. (N - K)/N is too small.
     def check(rng: Any) -> Finding:

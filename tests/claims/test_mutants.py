@@ -112,21 +112,6 @@ def test_the_refined_fixed_step_theorem_needs_its_arguments(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "mutant",
-    [
-        without(poc.decaying_steps_gap, "bias"),
-        given(poc.decaying_steps_gap, "local_steps", lambda _: 1),
-        given(poc.decaying_steps_gap, "sigma2", lambda _: 0),
-        given(poc.decaying_steps_gap, "objective_gap", lambda _: 0),
-    ],
-    ids=["bias", "drift", "noise", "heterogeneity"],
-)
-def test_the_closed_form_is_too_loose_to_miss_terms_that_the_one_step_inequality_misses(mutant: Any) -> None:
-    assert not refuted(theorems.theorem_31, theorems.against_decaying_steps(mutant, "rho_diagonal", 12), 25)
-
-
-@pytest.mark.slow
 def test_the_refined_decaying_theorem_needs_the_objective_gap_and_the_vanishing_term() -> None:
     mutants = [
         given(poc.refined_decaying_steps_gap, "objective_gap", lambda _: 0),

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from fedtheory.bounds import optimal_client_sampling as ocs
-from fedtheory.claims.catalogue import select_claims
 from fedtheory.claims.optimal_client_sampling import dsgd, fedavg, lemma1, probabilities
 from fedtheory.claims.optimal_client_sampling._situations import Norms
 from fedtheory.instances.sampled_rounds import optimal_law
@@ -16,8 +15,6 @@ from fedtheory.instances.vectors import vector
 from fedtheory.sampling import approximate_probabilities, optimal_probabilities, rational_probabilities, variance
 from fedtheory.theorem.claims import Claim
 from tests.claims.refutation import broken
-
-CLAIMS = select_claims("optimal-client-sampling:")
 
 
 def weakened(bound, summand, factor):
@@ -139,9 +136,3 @@ def test_correlated_samplings_beat_independent_ones_by_these_numbers() -> None:
         variances.append(variance(np.array(updates, dtype=object), np.array(best, dtype=object)))
     assert variances == [Q(1, 2), Q(11, 18), Q(1, 6)]
     assert probabilities.alpha(Norms(vector(3, 1, 2), Q(1))) == Q(11, 14)
-
-
-def test_what_is_said_without_rescaling_lists_that_none_is_made() -> None:
-    said = [claim for claim in CLAIMS if "without rescaling" in claim.title]
-    assert len(said) == 2
-    assert all("no rescaling is made" in claim.hypotheses for claim in said)

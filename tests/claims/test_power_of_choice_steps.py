@@ -7,23 +7,17 @@ import importlib.util
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any
 
-import numpy as np
 import pytest
 
 import fedtheory.claims.power_of_choice as folder
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims._comparisons import step
 from fedtheory.claims.catalogue import known_claims
-from fedtheory.claims.power_of_choice import appendix_b, appendix_e, availability
+from fedtheory.claims.power_of_choice import availability
 from fedtheory.claims.power_of_choice._situations import Copies, Recursion, short_step
-from fedtheory.engine.simulation import fedavg
-from fedtheory.federation.quadratic import QuadraticFederation
-from fedtheory.instances.vectors import vector
-from fedtheory.selection.availability import AlternatingGroups, Available
-from fedtheory.selection.uniform import Uniform
 from fedtheory.theorem.claims import Claim
 from fedtheory.verification.verdicts import examine
 from tests.claims.refutation import broken, refuted
@@ -224,38 +218,3 @@ def test_with_a_memory_the_theorem_fails_from_these_horizons_on() -> None:
     assert [refined[T].holds for T in (9, 10)] == [True, False]
     closed = [availability.against_average_law(poc.decaying_steps_gap, runs[T]).holds for T in (177, 178)]
     assert closed == [True, False]
-
-
-def test_the_engine_takes_the_same_turns() -> None:
-    fed = QuadraticFederation([1.0] * 20, [[1.0]] * 10 + [[-1.0]] * 10, [0.05] * 20)
-    turns = Available(Uniform(1), AlternatingGroups(dropout=0.0, groups=range(20)))
-    steps = [1 / (t + 4) for t in range(10)]
-    run = fedavg(fed, turns, num_rounds=10, step_size=steps, initial=[0.0])
-    assert run.gap[0, -1] == pytest.approx(float(availability.taking_turns(20, 10).measured), rel=1e-12)
-
-
-def test_pairs_of_copies_are_counted_in_eq_20() -> None:
-    # Three copies, two steps of 1/2: 6 pairs, 2 G2 in each step: 2 (1/4) 2/9 times 24 G2.
-    assert appendix_b.right_of_20(vector("1/2", "1/2"), Q(7), 3) == Q(1, 9) * 24 * 7
-
-
-def test_the_hypothesis_that_availability_with_a_memory_breaks_is_the_one_left_out() -> None:
-    listed = {hypothesis.text for hypothesis in poc.decaying_steps_gap.hypotheses}
-    (dropped,) = listed - set(CLAIMS["power-of-choice:availability-with-memory"].hypotheses)
-    assert dropped == "a round's selection depends on the past only through the round's starting model"
-
-
-def test_the_drift_of_equation_73_is_the_mean_squared_distance_of_the_copies_from_their_average() -> None:
-    at = SimpleNamespace(average=vector(2), local=(vector(0), vector(3), vector(6)))
-    here: Any = SimpleNamespace(E=lambda function: function(at))
-    assert appendix_e.plain_drift(here) == Q(2**2 + 1**2 + 4**2, 3)
-
-
-def test_the_step_that_breaks_equation_80_is_one_that_the_printed_recursion_takes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    asked = list[Fraction]()
-    printed = SimpleNamespace(printed=lambda *_, step_size, **__: asked.append(step_size))
-    monkeypatch.setattr(poc, "weighted_one_step", printed)
-    assert appendix_e.step_80_printed.check(np.random.default_rng(0)).holds is False
-    assert asked == [Fraction(9, 40)]

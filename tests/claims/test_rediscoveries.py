@@ -24,11 +24,7 @@ BUDGETS = {
 LONG = [key for key, evaluations in BUDGETS.items() if evaluations >= 500]
 
 
-def test_the_list_names_claims_that_there_are() -> None:
-    assert set(BUDGETS) <= set(DRAWN)
-
-
-@pytest.mark.parametrize("key", sorted(set(DRAWN) - set(LONG)))
+@pytest.mark.parametrize("key", [pytest.param(key, marks=[pytest.mark.slow] * (key in LONG)) for key in DRAWN])
 def test_a_hunt_breaks_what_is_false_as_printed(key: str) -> None:
     if key not in BUDGETS:
         pytest.skip(f"{key} has no budget for a hunt among BUDGETS")
@@ -37,26 +33,8 @@ def test_a_hunt_breaks_what_is_false_as_printed(key: str) -> None:
     assert found.worst.is_finite
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("key", LONG)
-def test_a_longer_hunt_breaks_what_is_false_as_printed(key: str) -> None:
-    """Ten seconds of processor time."""
-    assert hunt(key, evaluations=BUDGETS[key], small=False).worst.holds is False
-
-
 def stored(key: str) -> Finding:
     return replay(CLAIMS[key], regression_examples()[key])
-
-
-@pytest.mark.parametrize("key", DRAWN)
-def test_a_stored_counterexample_is_exact_and_small(key: str) -> None:
-    if key not in regression_examples():
-        pytest.skip(f"{key} has no regression example: `python -m tests.claims.regression_examples {key}`")
-    worst = stored(key)
-    assert (worst.holds, worst.side) == (False, "exact")
-    if "weights" in worst.instance:
-        assert worst.instance["weights"].count(",") == 1  # two clients
-        assert "," not in worst.instance["centers"].replace("), (", "")  # one dimension
 
 
 def test_two_clients_drawn_together_have_equal_shares() -> None:

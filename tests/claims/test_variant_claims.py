@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fedtheory.claims.power_of_choice import variants
-from fedtheory.selection import active_federated, power_of_choice
+from fedtheory.selection import power_of_choice
 from fedtheory.selection.availability import AlternatingGroups, AvailabilityRule
 from tests.claims.refutation import broken
 
@@ -57,7 +57,3 @@ def test_a_late_group_is_caught(monkeypatch):
 
     monkeypatch.setattr(AlternatingGroups, "attendance", late)
     assert broken(variants.availability, rng=2)
-
-
-def test_the_strategies_claimed_about_include_active_federated_learning():
-    assert any(isinstance(s, active_federated.ActiveFederated) for s in variants._strategies(3))

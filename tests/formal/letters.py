@@ -28,12 +28,9 @@ _SELECTED = _AFTER | {"m": "num_selected", "Gamma": "objective_gap", "F w0 - F x
 _ROUND = {"sq (w - xs)": "distance2", "eta": "step_size", "tau": "local_steps"} | _FIRST
 _FEEDBACK = {"s": "compression_error", "eta": "step_size", "r": "num_rounds"}
 _ALIGN = {
-    "tau": "local_steps",
-    "K": "num_draws",
-    "weight_of_step": "priority_weights",
-    "gap_of_step": "included_gaps",
+    "tau": "local_steps", "K": "num_draws", "weight_of_step": "priority_weights", "gap_of_step": "included_gaps",
     "objective_gap priority f low xs": "objective_gap",
-}
+}  # fmt: skip
 _LOCAL = {
     "eta": "step_size",
     "eta_g": "server_step_size",

@@ -21,15 +21,7 @@ from fedtheory.worst_case._coq_names import reserved
 from fedtheory.worst_case.formal_theorems import HEAD, file_of
 from tests.formal.assumed import assumed_beyond
 from tests.formal.reading import premises, source
-from tests.formal.test_exported import (
-    SOME,
-    STATED,
-    averaging,
-    drawn_step,
-    exported,
-    gradient_step,
-    worst_of,
-)
+from tests.formal.test_exported import SOME, STATED, averaging, drawn_step, exported, gradient_step, worst_of
 from tests.formal.test_formal import FILES, code, code_of_page
 from tests.formal.test_names import KEYWORDS, USED
 
@@ -188,20 +180,9 @@ def named_step(point: str, function: str = "f0") -> Problem:
 
 def test_points_and_functions_may_have_any_names(folder: Path) -> None:
     words = [
-        *KEYWORDS[1:],
-        *USED,
-        "Variable",
-        "call_convex",
-        "AtMost",
-        "Minus",
-        "sq",
-        "h0",
-        "k0",
-        "e1",
-        "vec",
-        "x*",
+        *KEYWORDS[1:], *USED, "Variable", "call_convex", "AtMost", "Minus", "sq", "h0", "k0", "e1", "vec", "x*",
         "x'",
-    ]
+    ]  # fmt: skip
     pairs = [("grad_f", "f_"), ("grad_f_", "f_"), ("f_pairs", "f"), ("f", "f"), ("grad_f0", "forall"), ("E", "sq")]
     exported_with_coqc(folder, [partial(named_step, *pair) for pair in [*((word,) for word in words), *pairs]])
 

@@ -9,14 +9,11 @@ from typing import Any
 
 import pytest
 
-from fedtheory.__main__ import main
-from fedtheory.formal import FOLDER, FOUNDATION
 from fedtheory.worst_case import Problem, WorstCase, fedprox, scaffold
-from fedtheory.worst_case._coq_names import CLASSES, VERBS, NotStated
+from fedtheory.worst_case._coq_names import NotStated
 from fedtheory.worst_case._interpolation import FunctionClass
 from fedtheory.worst_case.formal_theorems import file_of, file_of_certificate
 from fedtheory.worst_case.worst_cases import largest
-from tests.environment import ROOT
 from tests.worst_case.gallery import GALLERY
 from tests.worst_case.gallery.composite import frank_wolfe, proximal_gradient
 from tests.worst_case.gallery.continuous_time import accelerated_flow_with_a_positive_potential
@@ -109,7 +106,8 @@ SOME: list[Any] = [
     lambda: steps_of_a_nonconvex_function(2), subgradient_method, frank_wolfe,
     accelerated_flow_with_a_positive_potential, saga,
 ]  # fmt: skip
-"""Problems with all classes and steps that have a formal statement."""
+
+
 STATED = [
     one
     for one in GALLERY
@@ -119,6 +117,11 @@ STATED = [
     )
 ]
 """The examples of the gallery whose classes have a formal statement."""
+
+"""Problems with all classes and steps that have a formal statement."""
+
+
+"""Problems with all classes and steps that have a formal statement."""
 
 
 def resolvent_step() -> Problem:
@@ -176,14 +179,6 @@ def test_steps_and_classes_have_their_names(problem: Callable[[], Problem], says
     assert says in statement(exported(worst_of(problem)))
 
 
-@pytest.mark.slow
-def test_squares_that_are_those_of_no_sample_stay_as_they_are() -> None:
-    """The mean model and the control variates of a potential are parts of no vector of the clients."""
-    said = statement(exported(scaffold(2, Q(1, 8), mu=1, L=4)))
-    assert "E p (fun k => sq" in said
-    assert "draw" not in said
-
-
 def test_a_long_bound_is_rounded_up() -> None:
     [document] = [case.document() for case in solved().cases]
     [(over, under)] = re.findall(r"<= (\d+) / (\d+)\.", statement(file_of([document], "t")))
@@ -221,17 +216,6 @@ def refused(action: Callable[[], Any]) -> str:
     return str(caught.value)
 
 
-def test_what_is_not_exported_is_one_sentence(tmp_path: Path) -> None:
-    worst, file = solved(), tmp_path / "a.v"
-    assert "must be named by a letter" in refused(lambda: worst.coq(file, "Drop. Load x"))
-    assert "must be named by a letter" in refused(lambda: worst.coq(file, "match"))
-    assert "must be a new file that ends in .v" in refused(lambda: worst.coq(tmp_path / "a.txt"))
-    assert not file.exists()
-    worst.coq(file)
-    assert file.read_text() == exported(worst)
-    assert "must be a new file that ends in .v" in refused(lambda: worst.coq(file))
-
-
 def test_what_has_no_formal_statement_is_one_sentence(tmp_path: Path) -> None:
     p = Problem()
     f = p.function(mu=Q(1, 2), L=1)
@@ -250,17 +234,6 @@ def test_what_has_no_formal_statement_is_one_sentence(tmp_path: Path) -> None:
     assert not (tmp_path / "a.v").exists()
 
 
-def test_a_class_or_a_step_that_is_not_known_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever is added to the language has no formal theorem until it has a formal statement."""
-    worst = solved()
-    stated = "fedtheory.worst_case._coq_statement"
-    monkeypatch.setattr(f"{stated}.VERBS", VERBS - {"gradient"})
-    assert "got a vector made by the operation gradient" in refused(lambda: exported(worst))
-    monkeypatch.setattr(f"{stated}.CLASSES", CLASSES - {"L"})
-    monkeypatch.setattr(f"{stated}.VERBS", VERBS)
-    assert "got f0 of a class with L" in refused(lambda: exported(worst))
-
-
 def test_a_problem_without_an_upper_side_or_with_a_contradiction() -> None:
     worst = solved()
     [document] = [case.document() for case in worst.cases]
@@ -273,56 +246,3 @@ def test_a_problem_without_an_upper_side_or_with_a_contradiction() -> None:
     empty = p.case()
     assert statement(file_of([empty.document()], "t")).endswith("  sq v0 <= -1 ->\n  False.\n")
     assert largest([*worst.cases, empty])[1] == worst.upper
-
-
-@pytest.mark.slow
-def test_the_page_shows_what_its_ten_lines_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = (ROOT / "docs" / "theory" / "machine_checked.md").read_text(encoding="utf-8")
-    [program] = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
-    monkeypatch.chdir(tmp_path)
-    exec(program, {})
-    assert f"```coq\n{(tmp_path / 'Projected_step.v').read_text()}```" in page
-    assert f"export and prove {len(STATED)} worst cases" in page
-
-
-@pytest.mark.parametrize(
-    ("program", "says"),
-    [
-        ("", "coqc must be installed for --coq"),
-        ("echo 8.15.2 4.13.1", "coqc must be of version 8.16 or newer, got 8.15.2"),
-        ("echo none", "coqc must be of version 8.16 or newer, got 0.0"),
-        (
-            "case $1 in --print-version) echo 8.20.0 5.1;; *) echo; echo Error: wrong >&2; exit 1;; esac",
-            "got Error: wrong",
-        ),
-        ("case $1 in --print-version) echo 8.20.0 5.1;; esac", "coqc must list the axioms of a theorem"),
-        pytest.param("sleep 5", "coqc must end within 1 seconds", marks=pytest.mark.slow),
-    ],
-)
-def test_what_coqc_does_not_do_is_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], program: str, says: str
-) -> None:
-    file = certificate(tmp_path, solved())
-    if program:
-        (tmp_path / "coqc").write_text(f"#!/bin/sh\n{program}\n")
-        (tmp_path / "coqc").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:/bin" if program else str(tmp_path))
-    monkeypatch.setattr("fedtheory.cli.checking.SECONDS", 1.0)
-    assert main(["check", "--coq", str(file)]) == 2
-    said = capsys.readouterr().out
-    assert says in said
-    assert said.count("\n") == 1
-
-
-def test_a_file_of_coq_is_not_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "a.v").write_text("Drop.")
-    assert main(["check", "--coq", str(tmp_path / "a.v")]) == 2
-    assert "must be given a certificate" in capsys.readouterr().out
-
-
-def test_the_foundation_lists_its_files_in_their_order() -> None:
-    known: set[str] = set()
-    for name in FOUNDATION:
-        needed = re.findall(r"From FedTheory Require \w+ ([^.]*)\.", (FOLDER / f"{name}.v").read_text(encoding="utf-8"))
-        assert {word for line in needed for word in line.split()} <= known
-        known.add(name)

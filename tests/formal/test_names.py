@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedtheory.formal import FOLDER
-from fedtheory.worst_case._coq_names import OF_FUNCTION, constants, identifier, new_file, reserved
-from tests.formal.test_formal import code_of_page
+from fedtheory.worst_case._coq_names import identifier, new_file, reserved
 
 # The reference manual of Coq 8.16, "Lexical conventions", and the words that notations of the standard library add.
 KEYWORDS = [
@@ -42,28 +41,6 @@ def test_identifiers_are_legal_and_those_of_one_theorem_differ(names: list[str])
     assert not any(re.fullmatch(r"[dehkt]\d+", name) for name in found)  # the names that a proof numbers
 
 
-@given(st.lists(ADVERSARIAL, max_size=5), st.lists(ADVERSARIAL, max_size=5))
-def test_names_made_from_functions_differ_from_all_others(functions: list[str], points: list[str]) -> None:
-    taken: set[str] = set()
-    made = [form.format(identifier(name, taken, OF_FUNCTION)) for name in functions for form in ("{}",)]
-    words = [form.format(name) for name in made for form in OF_FUNCTION]
-    words += [identifier(name, taken) for name in points]
-    assert len({*words}) == len(words)
-    assert all(map(is_legal, words))
-
-
-@given(st.lists(ADVERSARIAL, max_size=12, unique=True))
-def test_constants_keep_different_names(names: list[str]) -> None:
-    found = constants(tuple(names))
-    assert [*found] == names
-    assert len({*found.values()}) == len(names)
-    assert all(map(is_legal, found.values()))
-
-
-def test_a_name_that_is_free_is_kept() -> None:
-    assert identifier("start", {"x"}) == "start"
-
-
 def test_what_the_foundation_defines_is_reserved() -> None:
     defined = {
         name
@@ -74,22 +51,6 @@ def test_what_the_foundation_defines_is_reserved() -> None:
     }
     assert len(defined) > 90
     assert defined <= reserved()
-
-
-def test_every_word_of_an_exported_theorem_is_bound_or_reserved() -> None:
-    """All other words are tactics, which are no terms."""
-    text = next(one for one in code_of_page() if "Theorem projected_step" in one)
-    statement = text.partition("Theorem ")[2]
-    bound = {word for names in re.findall(r"\(([\w ]+) : [^)]*\)", statement) for word in names.split()}
-    bound |= {word for names in re.findall(r"intros ([\w ]+)\.", statement) for word in names.split()}
-    bound |= {*re.findall(r"(?:as|pose \() ?(\w+)", statement)}
-    tactics = {
-        "Proof", "Qed", "intros", "pose", "proof", "as", "apply", "change", "exact", "vm_compute", "reflexivity",
-        "ltac", "lra", "Prop", "projected_step",
-    }  # fmt: skip
-    words = {word for word in re.findall(r"[A-Za-z_]\w*", statement) if not re.fullmatch(r"[dehkt]\d+", word)}
-    assert words - bound - tactics <= reserved()
-    assert {"f", "grad_f", "C", "xs", "x0", "x1"} <= bound
 
 
 def refusal(path: Path) -> str:
@@ -117,8 +78,3 @@ def test_a_file_that_coq_cannot_load_or_that_hides_a_module_is_refused_with_anot
 ) -> None:
     assert f"such as {suggestion}, got '{name}'" in refusal(tmp_path / name)
     assert new_file(tmp_path / suggestion) == tmp_path / suggestion
-
-
-@pytest.mark.parametrize("name", ["Mine.v", "convex.v", "h0.v", "projected_step.v"])
-def test_other_files_keep_their_names(tmp_path: Path, name: str) -> None:
-    assert new_file(tmp_path / name) == tmp_path / name

@@ -25,11 +25,9 @@ from tests.formal.reading import sides, split, statement
 LOWER = {"power_of_choice.loss_after_step", "optimal_client_sampling.perturbed_inner_product"}
 
 LONG_STEPS = {
-    "error_feedback.cgd_gap",
-    "proxskip.refined_fixed_step_potential",
-    "stationary.averaging_distance",
+    "error_feedback.cgd_gap", "proxskip.refined_fixed_step_potential", "stationary.averaging_distance",
     "stationary.normalized_round",
-}
+}  # fmt: skip
 
 
 def proved(bound: str, arguments: Mapping[str, Any]) -> Any:

@@ -6,10 +6,6 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory.arithmetic.matrices import solved
-from fedtheory.bounds import scaffold as sc
-from fedtheory.bounds import sgd
-from fedtheory.exact.runs import for_run
 from fedtheory.instances.control_variates import (
     Controlled,
     ScaffnewState,
@@ -45,28 +41,6 @@ def test_three_rounds_of_scaffold_and_their_potentials() -> None:
         (Q(466335, 131072), Q(2817540289, 8589934592)),
     ]  # fmt: skip
     assert scaffold_round(two(), Controlled(ZERO, ZERO, (ZERO, ZERO)), **EIGHTH).clients == (ZERO, (Q(-15),))
-
-
-@pytest.mark.parametrize(
-    ("mu", "L", "eta", "tau", "kappa"),
-    [
-        (1, 4, Q(1, 8), 2, Q(103, 1408)),
-        (Q(1, 10), 1, Q(1, 5), 5, Q(5454785081624299, 43457031250000000)),
-        (Q(1, 10), 1, Q(1), 3, Q(26891, 45000)),
-    ],
-)
-def test_what_a_round_leaves_of_control_variates(mu, L, eta, tau, kappa) -> None:
-    known = {"control_error2": 1 / (eta * tau) ** 2, "step_size": eta, "mu": mu, "L": L}
-    assert sc.one_round(Q(0), local_steps=tau, **known) == kappa
-
-
-@pytest.mark.parametrize("bound", [sc.one_round, sc.option_one_round, sgd.local_steps_round], ids=lambda b: b.__name__)
-def test_the_sums_of_a_round_in_closed_form_are_those_that_are_added_up(bound) -> None:
-    given = {"distance2": Q(3), "control_error2": Q(5), "step_size": Q(1, 8), "mu": Q(1), "L": Q(4), "local_steps": 3}
-    given = {name: given.get(name, Q(5)) for name in bound.domains}
-    symbolic = bound.symbolic()
-    value = symbolic.subs({symbol: given[str(symbol)] for symbol in symbolic.free_symbols})
-    assert Q(int(value.p), int(value.q)) == bound(**given)
 
 
 def test_a_server_that_starts_off_the_mean_of_control_variates_rests_elsewhere() -> None:
@@ -163,11 +137,6 @@ def test_fednova_can_diverge_where_averaging_does_not() -> None:
     assert one.round((Q(1),), Q(1), (1, 9)) == (Q(0),)
 
 
-def test_a_system_without_one_solution_is_refused() -> None:
-    with pytest.raises(ValueError, match="a system must have one solution, got none or many"):
-        solved([[Q(1), Q(1)], [Q(2), Q(2)]], [Q(1), Q(3)])
-
-
 def test_simulated_scaffold_is_the_exact_one_on_weighted_clients() -> None:
     rng = np.random.default_rng(4)
     fed = RationalQuadratics(
@@ -184,38 +153,3 @@ def test_simulated_scaffold_is_the_exact_one_on_weighted_clients() -> None:
     np.testing.assert_allclose(
         found.recorded("states")[0, -1], np.array(state.clients, dtype=float), rtol=1e-11, atol=1e-11
     )
-
-
-def test_bounds_take_runs_of_their_method() -> None:
-    fed = ft.QuadraticFederation([1.0, 4.0], [[0.0], [5.0]], [0.5, 0.5])
-    run = {"num_rounds": 3, "local_steps": 2, "step_size": 1 / 8, "method": ft.methods.Scaffold()}
-    known = for_run(sc.fixed_step_potential, fed, ft.selection.Full(), **run)
-    assert known["control_error2"] == 16.0
-    assert known["initial_distance2"] == 16.0
-    assert sc.fixed_step_potential(**known) == pytest.approx(17 * (2401 / 4096) ** 3)
-    with pytest.raises(ft.errors.AssumptionViolated, match="SCAFFOLD with Option II: got federated averaging"):
-        for_run(sc.fixed_step_potential, fed, ft.selection.Full(), **run | {"method": None})
-    with pytest.raises(ft.errors.AssumptionViolated, match="step_size local_steps L <= 1"):
-        for_run(sc.fixed_step_potential, fed, ft.selection.Full(), **run | {"step_size": 0.25})
-
-
-UNFIT = {
-    "centers": lambda: RationalQuadratics((ZERO, ZERO), (ZERO, (Q(1), Q(2))), (Q(1, 2),) * 2, (Q(0),) * 2),
-    "minima": lambda: RationalQuadratics((ZERO,), (ZERO,), (Q(1),), (Q(0),) * 2),
-    "variates": lambda: ScaffnewState((ZERO, ZERO), (ZERO,)),
-    "state.models": lambda: potential(two(), ScaffnewState((ZERO,), (ZERO,)), step_size=Q(1), probability=Q(1)),
-    "state.clients": lambda: scaffold_round(two(), Controlled(ZERO, ZERO, (ZERO,)), **EIGHTH),
-    "hessians": lambda: StationaryPoints((((Q(1), Q(0)),),), ((Q(0), Q(0)),), (Q(1),)),
-    "probability": lambda: disagreement_map(Q(1, 2), Q(2)),
-    "shrink": lambda: disagreement_radius(Q(10**200), Q(1, 2)),
-}
-
-
-@pytest.mark.parametrize("name", UNFIT)
-def test_shapes_and_numbers_that_do_not_fit_are_named(name: str) -> None:
-    with pytest.raises(ValueError, match=rf"^(each of )?{name} must .*, got "):
-        UNFIT[name]()
-
-
-def test_a_float_is_taken_for_the_rational_that_it_is() -> None:
-    assert disagreement_map(0.1, 0.5) == disagreement_map(Q(0.1), Q(1, 2))

@@ -11,8 +11,7 @@ import pytest
 
 from fedtheory.instances.draws import draw_federation, draw_noise
 from fedtheory.instances.run_draws import draw_alignment, draw_run
-from fedtheory.instances.sampled_rounds import draw_quadratic_round, draw_wells, draw_wells_round
-from fedtheory.instances.vectors import inner
+from fedtheory.instances.sampled_rounds import draw_quadratic_round, draw_wells_round
 
 DRAWS = 200
 # A corner that a fifth of the draws should reach is missed by this share of 200 only once in 10^6.
@@ -32,17 +31,6 @@ def test_federations_are_alike_or_not_with_condition_number_at_most_16() -> None
         assert sum(fed.weights) == 1
     assert SOME < sum(len(set(fed.centers)) == 1 for fed in federations) < MANY
     assert {(fed.num_clients, fed.dim) for fed in federations} == {(2, 1), (2, 2), (3, 1), (3, 2)}
-
-
-def test_wells_differ_by_slopes_that_cancel_or_by_depths_and_places_on_both_sides() -> None:
-    clients = drawn(draw_wells, 3)
-    tilted = [one for one in clients if any(one.slopes)]
-    moved = [one for one in clients if len(set(one.centers)) > 1]
-    assert min(len(tilted), len(moved)) > SOME
-    assert all(inner(one.weights, one.slopes) == 0 and len(set(one.amplitudes)) == 1 for one in tilted)
-    assert not any(one in tilted for one in moved)
-    assert {np.sign(float(center)) for one in moved for center in one.centers} == {-1, 0, 1}
-    assert any(len(set(one.amplitudes)) > 1 for one in moved)
 
 
 def test_noise_has_mean_zero_along_the_first_coordinate() -> None:
@@ -75,26 +63,6 @@ def test_steps_of_a_round_reach_the_longest_that_theorems_17_and_18_allow_and_no
     assert shares == {Fraction(1, 4), Fraction(1, 2), Fraction(3, 4), Fraction(1)}
 
 
-def test_a_run_with_a_threshold_for_each_round_takes_the_local_steps_of_all_rounds() -> None:
-    runs = [one.run for one in drawn(draw_alignment)]
-    assert all(run.num_steps == len(run.thresholds) * run.local_steps for run in runs)
-    assert max(run.num_steps for run in runs) == 3 * 4
-    # One or two clients that have priority beside one or two that have none.
-    sizes = {(sum(map(bool, run.federation.weights)), run.federation.num_clients) for run in runs}
-    assert sizes == {(1, 2), (1, 3), (2, 3), (2, 4)}
-
-
-def test_noise_is_drawn_where_paths_stay_few() -> None:
-    aligned = [one.run for one in drawn(draw_alignment)]
-    noisy = [run for run in aligned if len(run.noise) > 1]
-    assert all(run.federation.num_clients * run.local_steps <= 4 and len(run.thresholds) == 1 for run in noisy)
-    for one in drawn(draw_run):
-        run = one.run
-        per_round = len(run.select(run.initial)) * len(run.noise) ** (one.num_selected * run.local_steps)
-        begun = -(-run.num_steps // run.local_steps)
-        assert begun == 1 or per_round**begun <= 250
-
-
 def numbers(value: Any) -> list[Fraction]:
     """Return the numbers of nested sequences, or of words."""
     if isinstance(value, str):
@@ -102,60 +70,6 @@ def numbers(value: Any) -> list[Fraction]:
     if isinstance(value, Iterable):
         return [number for part in value for number in numbers(part)]
     return [Fraction(value)]
-
-
-@pytest.mark.parametrize("draw", [draw_quadratic_round, draw_wells_round])
-def test_either_noise_is_drawn_however_long_the_round_and_both_only_in_short_ones(draw: Any) -> None:
-    short: list[tuple[bool, bool]] = []
-    long: list[tuple[bool, bool]] = []
-    for one in drawn(draw, longest_round=3):
-        noises = bool(one.round.noise_factor), bool(one.round.noise_length)
-        steps = one.round.num_clients * one.round.local_steps
-        assert 2 ** (sum(noises) * steps) <= 300
-        if steps <= 4:
-            short.append(noises)
-        elif steps <= 8:
-            long.append(noises)
-    assert set(short) == {(False, False), (False, True), (True, False), (True, True)}
-    # Both, of which one is kept, are drawn in 12 of 20 cases, either alone in 3 or 4: each is left in 9 or 10 of 20.
-    assert min(long.count((False, True)), long.count((True, False))) > len(long) / 4
-    assert any(noises == (False, False) for noises in long)
-
-
-def test_a_client_lacks_curvature_only_along_the_first_coordinate_and_only_if_asked() -> None:
-    plain, flat = drawn(draw_quadratic_round), drawn(draw_quadratic_round, flat=True)
-    assert all(min(diagonal) > 0 for one in plain for diagonal in one.federation.curvatures)
-    for one in flat:
-        first, *others = one.federation.curvatures
-        assert first[0] == 0 < min((*first[1:], *(a for diagonal in others for a in diagonal)))
-
-
-def test_rounds_of_one_step_are_short_and_long_and_some_quadratic_ones_start_at_the_minimizer() -> None:
-    quadratic, wells = drawn(draw_quadratic_round), drawn(draw_wells_round)
-    lengths = {one.round.step_size * one.federation.smoothness for one in quadratic}
-    assert lengths == {Fraction(1, 20), Fraction(1, 4), 1, 10}
-    assert {one.round.step_size * one.clients.smoothness for one in wells} == {Fraction(1, 20), Fraction(1, 4), 1, 4}
-    assert SOME < sum(one.round.model == one.federation.minimizer for one in quadratic) < DRAWS // 2
-    for one in [*quadratic, *wells]:
-        assert one.round.local_steps == 1
-        assert 0 < numbers(one.instance["law"])[0] <= one.round.num_clients
-
-
-@pytest.mark.parametrize("draw", [draw_quadratic_round, draw_wells_round])
-def test_a_round_is_told_by_the_numbers_that_define_it(draw: Any) -> None:
-    for one in drawn(draw, longest_round=3)[:20]:
-        told = {name: numbers(value) for name, value in one.instance.items() if name != "law"}
-        shown, clients = one.round, one[1]
-        names = ("curvatures", "minima") if draw is draw_quadratic_round else ("amplitudes", "slopes")
-        assert told == {
-            **{name: numbers(getattr(clients, name)) for name in (*names, "centers", "weights")},
-            "model": list(shown.model),
-            "step_size": [shown.step_size],
-            "local_steps": [shown.local_steps],
-            "server_step_size": [2],
-            "relative_noise": [shown.noise_factor**2],
-            "sigma2": [shown.noise_length**2],
-        }
 
 
 @pytest.mark.parametrize("draw", [draw_run, draw_alignment])

@@ -37,12 +37,6 @@ def descent(rng: Rng, false: bool, based: bool) -> Finding:
     return at_most(new, old - eta * (1 - L * eta / 2) * norm2(g), baseline=_base(old, based), instance={"eta": eta})
 
 
-def negative_descent(rng: Rng, false: bool, _: bool) -> Finding:
-    """The same, written as a difference of negative sides."""
-    found = descent(rng, false, True)
-    return at_most(found.measured - found.baseline, found.predicted - found.baseline)
-
-
 def lost_variance(rng: Rng, false: bool, based: bool) -> Finding:
     """E|w - eta(g + noise) - w*|^2 <= (1 - eta mu)|w - w*|^2 + eta^2 sigma2; planted: the variance is lost."""
     mu, sigma2 = float(rng.random()), float(rng.random())
@@ -50,16 +44,6 @@ def lost_variance(rng: Rng, false: bool, based: bool) -> Finding:
     h, eta = mu + (L - mu) * float(rng.random()), float(rng.random()) / L
     new = (1 - eta * h) ** 2 * w**2 + eta**2 * sigma2
     return at_most(new, (1 - eta * mu) * w**2 + (0 if false else eta**2 * sigma2), baseline=_base(w**2, based))
-
-
-def wrong_power(rng: Rng, false: bool, based: bool) -> Finding:
-    """E|w'|^2 <= |w|^2 (1 - eta mu)^2 + eta^2 sigma2; planted: eta^3 sigma2, with short steps."""
-    mu, w = Fraction(int(rng.integers(1, 9)), 8), Fraction(int(rng.integers(0, 41)), 4)
-    sigma2, eta = Fraction(int(rng.integers(0, 17)), 16), Fraction(int(rng.integers(1, 65)), 64)
-    h = mu + (1 - mu) * Fraction(int(rng.integers(0, 9)), 8)
-    new = (1 - eta * h) ** 2 * w**2 + eta**2 * sigma2
-    slow = max((1 - eta * mu) ** 2, (1 - eta) ** 2) * w**2
-    return at_most(new, slow + eta ** (3 if false else 2) * sigma2, baseline=_base(w**2, based))
 
 
 def long_step(rng: Rng, false: bool, based: bool) -> Finding:
@@ -141,19 +125,6 @@ def noisy_clients(rng: Rng, false: bool, based: bool) -> Finding:
     return at_most(new, (1 - eta * 0.1) * old + eta**2 * sigma2 / n ** (2 if false else 1), baseline=_base(old, based))
 
 
-def cocoercive(rng: Rng, false: bool, based: bool) -> Finding:
-    """|w - eta g|^2 <= |w|^2 - eta (2/L - eta) |g|^2 about the minimizer; planted: 3/L for 2/L."""
-    dim = int(rng.integers(1, 5))
-    h = [0.05 + float(rng.random()) for _ in range(dim)]
-    w = [4 * float(rng.random()) - 2 for _ in range(dim)]
-    L = 1.05
-    eta = float(rng.random()) / L
-    old = sum(x * x for x in w)
-    new = sum(((1 - eta * c) * x) ** 2 for c, x in zip(h, w, strict=True))
-    g2 = sum((c * x) ** 2 for c, x in zip(h, w, strict=True))
-    return at_most(new, old - eta * ((3 if false else 2) / L - eta) * g2, baseline=_base(old, based))
-
-
 def averaged(rng: Rng, false: bool, based: bool) -> Finding:
     """|sum p_k w_k|^2 = sum p_k|w_k|^2 - sum p_k|w_k - mean|^2 <= ...; planted: twice the spread is taken off."""
     count = int(rng.integers(2, 7))
@@ -190,33 +161,6 @@ def _local_descent(initial_gap, *, step_size, L, gradient2, spread):  # type: ig
     return {"gap": initial_gap, "gain": -step_size / 2 * gradient2, "drift": step_size * L**2 / 2 * spread}
 
 
-def steep_only(rng: Rng, false: bool, based: bool) -> Finding:
-    """Descent in up to eight dimensions beside noise; planted: 9L/10, seen where the gradient is steep only."""
-    dim = int(rng.integers(4, 9))
-    h = [0.05 + float(rng.random()) for _ in range(dim)]
-    w = [4 * float(rng.random()) - 2 for _ in range(dim)]
-    eta, sigma2 = 10.0 ** (-4 * float(rng.random())) / 1.05, float(rng.random())
-    old = sum(c * x * x for c, x in zip(h, w, strict=True)) / 2
-    new = sum(c * ((1 - eta * c) * x) ** 2 for c, x in zip(h, w, strict=True)) / 2
-    g2 = sum((c * x) ** 2 for c, x in zip(h, w, strict=True))
-    L = 1.05 * (0.9 if false else 1)
-    return at_most(new, old - eta * (1 - L * eta / 2) * g2 + eta**2 * sigma2, baseline=_base(old, based))
-
-
-def short_steps(rng: Rng, false: bool, based: bool) -> Finding:
-    """Local steps move by at most eta (tau-1) |g| (1 + eta L)^(tau-1), about a far point; planted: half of it."""
-    tau, dim = int(rng.integers(2, 6)), int(rng.integers(2, 6))
-    h = [0.02 + float(rng.random()) for _ in range(dim)]
-    w = [8 * float(rng.random()) - 4 for _ in range(dim)]
-    eta = 10.0 ** (-5 * float(rng.random())) / 1.02
-    old = sum(x * x for x in w)
-    moved = sum(((1 - (1 - eta * c) ** (tau - 1)) * x) ** 2 for c, x in zip(h, w, strict=True))
-    g2 = sum((c * x) ** 2 for c, x in zip(h, w, strict=True))
-    spare = eta**2 * 0.3 * old * (tau - 1) ** 2
-    stated = (eta * (tau - 1)) ** 2 * g2 * (0.5 if false else 1) + spare
-    return at_most(old + moved, old + stated, baseline=_base(old, based), instance={"old": old, "eta": eta})
-
-
 def lost_gamma(rng: Rng, false: bool, based: bool) -> Finding:
     """Heterogeneous parabolas, one sampled client: (1 - eta mu)|w|^2 + eta^2 spread; planted: the spread is lost."""
     count = int(rng.integers(2, 6))
@@ -228,39 +172,11 @@ def lost_gamma(rng: Rng, false: bool, based: bool) -> Finding:
     return at_most(new, (1 - eta * mu) * w**2 + (0 if false else eta**2 * spread), baseline=_base(w**2, based))
 
 
-def momentum(rng: Rng, false: bool, based: bool) -> Finding:
-    """Two steps: |w2|^2 <= (1 - eta mu)^4|w|^2 + eta^2 sigma2 (1 + (1 - eta mu)^2); planted: one power of four lost."""
-    dim = int(rng.integers(1, 6))
-    h = [Fraction(int(rng.integers(2, 9)), 8) for _ in range(dim)]
-    w = [Fraction(int(rng.integers(-16, 17)), 4) for _ in range(dim)]
-    eta, sigma2 = Fraction(int(rng.integers(1, 9)), 8), Fraction(int(rng.integers(0, 33)), 4)
-    mu = Fraction(1, 4)
-    old = sum(x * x for x in w)
-    noise = eta**2 * sigma2
-    new = sum((1 - eta * c) ** 4 * x * x for c, x in zip(h, w, strict=True)) + noise * (1 + (1 - eta * mu) ** 2)
-    bound = (1 - eta * mu) ** (5 if false else 4) * old + noise * (1 + (1 - eta * mu) ** 2)
-    return at_most(new, bound, baseline=_base(old, based))
-
-
 LEMMAS: dict[str, Lemma] = {
-    "descent": descent,
-    "negative-descent": negative_descent,
-    "lost-variance": lost_variance,
-    "wrong-power": wrong_power,
-    "long-step": long_step,
-    "drift": drift,
-    "sampling": sampling,
-    "local-sgd": local_sgd,
-    "progress": progress,
-    "noisy-clients": noisy_clients,
-    "cocoercive": cocoercive,
-    "averaged": averaged,
-    "local-descent": local_descent,
-    "steep-only": steep_only,
-    "short-steps": short_steps,
-    "lost-gamma": lost_gamma,
-    "momentum": momentum,
-}
+    "descent": descent, "lost-variance": lost_variance, "long-step": long_step, "drift": drift,
+    "sampling": sampling, "local-sgd": local_sgd, "progress": progress, "noisy-clients": noisy_clients,
+    "averaged": averaged, "local-descent": local_descent, "lost-gamma": lost_gamma,
+}  # fmt: skip
 
 
 def planted(name: str, *, false: bool, based: bool) -> Claim:

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -108,16 +107,8 @@ def test_few_applicable_instances_are_enough_for_a_verdict_and_fewer_are_not_and
     assert examine(claim(every(80)), 20).verdict == "no counterexample"
     rare = examine(claim(every(81)), 20)
     assert (rare.verdict, rare.num_applicable, rare.num_instances) == ("inconclusive", 4, 400)
-    assert rare.reason == (
-        "the hypotheses hold on 4 of 400 instances, 5 are needed; "
-        "--instances 100 (num_instances=100 in Python) draws up to 2000"
-    )
+    assert "the hypotheses hold on 4 of 400 instances, 5 are needed" in rare.reason
     assert examine(claim(every(81)), 100).verdict == "no counterexample"
-
-
-def test_a_verdict_on_few_instances_needs_all_of_them() -> None:
-    assert examine(claim(every(3)), 3).verdict == "no counterexample"
-    assert examine(claim(every(21)), 3).verdict == "inconclusive"
 
 
 def test_a_user_s_claim_never_holds_and_the_package_s_does() -> None:
@@ -134,15 +125,6 @@ class Always:
 
     def __call__(self, rng: np.random.Generator) -> Finding:
         return at_most(die(rng), 6)
-
-
-def test_ranges_say_which_numbers_were_tried() -> None:
-    def check(rng: np.random.Generator) -> Finding:
-        thrown = [die(rng), die(rng)]
-        shown = {"thrown": thrown, "law": "fair", "inside": {"x": 1}, "nothing": []}
-        return at_most(sum(thrown), 12, instance=shown) if thrown[0] > 1 else not_applicable(thrown=[-9])
-
-    assert examine(claim(check), 200).ranges == {"thrown": (1, 6)}
 
 
 @pytest.mark.parametrize(
@@ -191,11 +173,6 @@ def test_a_regression_example_is_checked_last_and_has_the_number_minus_one(monke
     assert (failed.verdict, failed.worst_index, failed.num_instances) == ("error", EXAMPLE, 3)
 
 
-def test_a_claim_without_a_regression_example_has_no_number_minus_one() -> None:
-    with pytest.raises(ValueError, match="claim must be one with a regression example, got"):
-        reproduce(claim(at_most_six), 0, EXAMPLE)
-
-
 def test_verdicts_replay_the_stored_instances_of_the_package() -> None:
     key = "power-of-choice:lemma-b3"
     (found,) = verify(key)
@@ -203,38 +180,6 @@ def test_verdicts_replay_the_stored_instances_of_the_package() -> None:
     again = reproduce(known_claims()[key], 0, EXAMPLE)
     assert again == replay(known_claims()[key], regression_examples()[key])
     assert found.worst_ratio >= again.ratio
-
-
-def test_a_single_applicable_instance_refutes() -> None:
-    assert examine(claim(cycle([UNMET] * 19 + [FAILING])), 20).verdict == "fails"
-
-
-def test_a_bound_that_is_always_infinite_is_inconclusive_and_says_why() -> None:
-    found = examine(claim(cycle([UNDECIDED])), 20)
-    assert (found.verdict, found.reason) == (
-        "inconclusive",
-        "20 of 20 instances decide nothing: an infinite side decides nothing",
-    )
-    assert math.isnan(found.worst_ratio)
-
-
-def test_one_undecided_instance_is_enough_to_be_inconclusive() -> None:
-    found = examine(claim(cycle([HOLDING] * 19 + [UNDECIDED])), 20)
-    assert found.reason == "1 of 20 instances decide nothing: an infinite side decides nothing"
-    assert (found.verdict, found.worst, found.worst_index) == ("inconclusive", UNDECIDED, 19)
-
-
-def test_hypotheses_that_never_hold_are_not_applicable_and_say_why() -> None:
-    found = examine(claim(cycle([UNMET])), 20)
-    assert found.reason.startswith("the hypotheses hold on none of 400 instances: too rare; --instances 100 ")
-
-
-def test_a_check_that_raises_gives_an_error_and_the_others_their_verdicts() -> None:
-    checks = {"toy:first": at_most_six, "toy:second": broken, "toy:third": at_most_five}
-    found = list(verdicts_of([claim(check, key) for key, check in checks.items()]))
-    assert [verdict.verdict for verdict in found] == ["no counterexample", "error", "fails"]
-    assert found[1].reason.startswith("ZeroDivisionError: ")
-    assert not found[1].as_expected
 
 
 def test_the_instance_that_raised_is_named_and_raises_again() -> None:
@@ -283,17 +228,6 @@ def test_an_erratum_whose_check_yields_garbage_is_not_as_expected(check: Check, 
     assert not found.as_expected
 
 
-def test_a_check_that_returns_no_finding_says_so() -> None:
-    assert examine(claim(garbage(True))).reason == "TypeError: a check must return a Finding, got True"
-
-
-def test_only_applicable_instances_are_counted_and_ranked() -> None:
-    verdict = examine(claim(odd_only))
-    assert verdict.num_applicable == 20 < verdict.num_instances
-    assert verdict.worst.applicable
-    assert np.isnan(examine(claim(never)).worst_ratio)
-
-
 @given(seed=st.integers(0, 2**64))
 def test_a_failing_instance_is_reproduced_by_its_index(seed: int) -> None:
     verdict = examine(claim(at_most_five), 60, seed)
@@ -302,13 +236,6 @@ def test_a_failing_instance_is_reproduced_by_its_index(seed: int) -> None:
     assert verdict.entropy == seed
     if verdict.verdict == "fails":
         assert again.instance == {"thrown": 6}
-
-
-def test_a_seed_sequence_and_its_record_give_the_same_instances() -> None:
-    child = np.random.SeedSequence(7).spawn(2)[1]
-    verdict = examine(claim(at_most_six), 5, child)
-    rebuilt = np.random.SeedSequence(verdict.entropy, spawn_key=verdict.spawn_key)
-    assert reproduce(claim(at_most_six), rebuilt, verdict.worst_index) == verdict.worst
 
 
 def test_instances_do_not_depend_on_which_other_claims_are_examined() -> None:
@@ -332,29 +259,3 @@ def test_a_single_instance_is_examined_once_at_any_budget() -> None:
     for options in ({"num_instances": 1000}, {"budget": 0.1}):
         [found] = verdicts_of([single], **options)  # type: ignore[arg-type]
         assert (found.verdict, found.num_instances) == ("no counterexample", 1)
-
-
-def test_an_unknown_budget_is_refused() -> None:
-    with pytest.raises(ValueError, match="budget must be one of 'quick', 'thorough', got 'slow'"):
-        list(verdicts_of([claim(at_most_six)], "slow"))
-
-
-def test_expected_failure_is_as_expected() -> None:
-    assert examine(claim(at_most_five, expected="fails")).as_expected
-    assert not examine(claim(at_most_six, expected="fails")).as_expected
-
-
-def test_the_seed_is_zero_unless_another_is_given() -> None:
-    assert examine(claim(at_most_six)).entropy == next(iter(verdicts_of([claim(at_most_six)]))).entropy == 0
-    assert verify("power-of-choice:lemma-b1")[0].entropy == 0
-    assert verify("power-of-choice:lemma-b1", rng=3)[0].entropy == 3
-
-
-def test_the_time_is_that_of_the_check() -> None:
-    def slow(rng: np.random.Generator) -> Finding:
-        time.sleep(0.01)
-        return HOLDING
-
-    started = time.perf_counter()
-    spent = examine(claim(slow), 3).seconds
-    assert 0.03 <= spent <= time.perf_counter() - started

@@ -15,8 +15,6 @@ from typing import Any
 
 import pytest
 
-from fedtheory import worst_case
-from fedtheory.__main__ import main as run_command
 from fedtheory.worst_case import Problem, checker
 from fedtheory.worst_case.checker import printing
 from tests.worst_case.gallery import GALLERY
@@ -133,12 +131,6 @@ def test_the_folder_alone_says_between_what_the_value_lies(certificate: Path, tm
     assert done.returncode == 0
 
 
-def test_the_command_says_the_same(certificate: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    said, code = told(certificate)
-    assert run_command(["check", str(certificate)]) == code
-    assert capsys.readouterr().out == said + "\n"
-
-
 def test_the_checker_imports_the_standard_library_and_itself_only() -> None:
     for file in FOLDER.glob("*.py"):
         lines = file.read_text(encoding="utf-8").splitlines()
@@ -165,16 +157,6 @@ def test_the_theorem_is_printed_with_classes_method_constants_and_objective(tmp_
         "what is maximized is",
         "  f0(x2) - f0(x*)",
     ]
-
-
-def test_a_vector_is_printed_with_the_sources_on_which_it_depends(worst: dict[Any, Any], tmp_path: Path) -> None:
-    said, _ = told(saved(worst[two_noisy_rounds], tmp_path))
-    lines = said.splitlines()
-    assert "  source 3: the mean over clients of source 2" in lines
-    assert "  start: vector" in lines
-    assert "  f0'(start): vector, with source 1" in lines
-    # The mean of the gradients at the minimizer is 0.
-    assert "  f0'(x*): vector of source 1, with mean 0" in lines
 
 
 @pytest.mark.parametrize("problem", PROBLEMS[:3])
@@ -207,14 +189,6 @@ def test_a_point_with_the_name_of_an_unnamed_vector_is_told_apart_from_it(tmp_pa
     p.maximize(x @ y)
     said, _ = told(saved(p.solve(), tmp_path))
     assert "  <v[0], v0>" in said.splitlines()
-
-
-@pytest.mark.slow
-def test_a_problem_of_several_cases_has_the_largest_of_their_values(tmp_path: Path) -> None:
-    known: dict[str, Any] = {"mu": Q(1, 10), "L": 1, "distance2": 1, "objective_gap": Q(1, 2)}
-    worst = worst_case.fedalign(1, Q(1, 4), **known, client_gap=Q(1, 2), threshold=0)
-    assert len(worst.cases) > 1
-    assert checked(read(saved(worst, tmp_path)))[:2] == worst.enclosure
 
 
 def test_what_was_left_out_of_a_proof_is_still_in_the_problem(tmp_path: Path) -> None:
@@ -408,10 +382,6 @@ def problem_of(document: Any) -> Any:
     return document["cases"][0]["problem"]
 
 
-def another_class(document: Any) -> None:
-    problem_of(document)["functions"][0]["class"]["L"] = "11/10"
-
-
 def another_objective(document: Any) -> None:
     problem_of(document)["objectives"] = [problem_of(document)["constraints"][0]["form"]]
 
@@ -421,14 +391,6 @@ def fewer_sources(document: Any) -> None:
     for vector in problem_of(document)["vectors"]:
         if vector["verb"] == "gradient":
             vector["blocks"] = [0]
-
-
-def noise_without_a_history(document: Any) -> None:
-    problem_of(document)["sources"][-1]["behind"] = []
-
-
-def noise_of_the_server(document: Any) -> None:
-    problem_of(document)["sources"][-1]["owner"] = "the server's noise"
 
 
 def two_steps_alike(document: Any) -> None:
@@ -441,25 +403,9 @@ def summands_in_another_order(document: Any) -> None:
     problem_of(document)["objectives"][0]["products"][0][1].reverse()
 
 
-def noise_that_is_none(document: Any) -> None:
-    problem_of(document)["sources"][-1]["noise"] = False
-
-
-def a_class_without_sufficient_conditions(document: Any) -> None:
-    problem_of(document)["functions"][0]["class"]["polyak"] = "1/10"
-
-
 def one_name_for_two_points(document: Any) -> None:
     for call in problem_of(document)["functions"][0]["calls"]:
         call[0] = "x1"
-
-
-def a_value_that_is_0(document: Any) -> None:
-    problem_of(document)["functions"][0]["calls"][-1][3] = -1
-
-
-def a_minimizer_with_a_gradient(document: Any) -> None:
-    problem_of(document)["functions"][0]["minimum"] = 1
 
 
 def two_calls_with_one_value(document: Any) -> None:
@@ -468,28 +414,12 @@ def two_calls_with_one_value(document: Any) -> None:
     calls[2][3] = calls[1][3]
 
 
-def a_diameter(document: Any) -> None:
-    problem_of(document)["functions"][0]["class"]["diameter"] = "1"
-
-
-def no_clients(document: Any) -> None:
-    problem_of(document)["functions"][0]["clients"] = 0
-
-
 def differences_of_a_function(document: Any) -> None:
     problem_of(document)["sources"].append({"owner": "f0", "behind": [], "noise": False})
 
 
 def a_side_without_its_proof(document: Any) -> None:
     del document["cases"][0]["proof"]["point"]
-
-
-def something_that_is_not_read(document: Any) -> None:
-    problem_of(document)["author"] = "x"
-
-
-def of_another_number_of_clients(document: Any) -> None:
-    problem_of(document)["functions"][0]["clients"] = 40
 
 
 def noise_that_is_averaged_away(document: Any) -> None:
@@ -524,101 +454,65 @@ def differences_without_a_noise(document: Any) -> None:
         one["behind"] = [1] if one["owner"] == "f0" and not one["noise"] else one["behind"]
 
 
-def an_operator_with_a_negative_constant(document: Any) -> None:
-    problem_of(document)["functions"][0]["class"]["cocoercive"] = "-1"
-
-
-def an_operator_without_a_hypothesis(document: Any) -> None:
-    problem_of(document)["functions"][0]["class"] = {}
-
-
-def an_operator_with_a_least_value(document: Any) -> None:
-    problem_of(document)["functions"][0]["least"] = True
-
-
-def another_cocoercivity(document: Any) -> None:
-    problem_of(document)["functions"][0]["class"]["cocoercive"] = "1/3"
-
-
-def a_larger_set(document: Any) -> None:
-    problem_of(document)["functions"][1]["class"]["diameter"] = "3"
-
-
-def a_set_with_a_curvature(document: Any) -> None:
-    problem_of(document)["functions"][1]["class"]["mu"] = "1"
-
-
-def a_smooth_set(document: Any) -> None:
-    problem_of(document)["functions"][1]["class"]["L"] = "1"
-
-
-def longer_subgradients(document: Any) -> None:
-    problem_of(document)["functions"][2]["class"]["lipschitz"] = "2"
-
-
-FORGERIES: dict[Callable[[Any], None], str] = {
-    another_class: "what is left of a block",
-    another_objective: "its multipliers leave a function value",
-    one_name_for_two_points: "a vector does not have the name that it has where a function is called",
-    a_value_that_is_0: "a value is 0 that need not be",
-    a_minimizer_with_a_gradient: "the gradient at a minimizer is not 0",
-    two_steps_alike: "is called twice at a point",
-    two_calls_with_one_value: "two calls have one value",
-    a_diameter: "a function that is no indicator has a diameter",
-    differences_of_a_function: "a source is one of clients that there are not",
-    a_side_without_its_proof: "a side has no proof",
-    something_that_is_not_read: "a problem does not consist of",
+FORGERIES: dict[Callable[[Any], None], tuple[Callable[[], Problem], str]] = {
+    another_objective: (two_steps, "its multipliers leave a function value"),
+    one_name_for_two_points: (two_steps, "a vector does not have the name that it has where a function is called"),
+    two_steps_alike: (two_steps, "is called twice at a point"),
+    two_calls_with_one_value: (two_steps, "two calls have one value"),
+    differences_of_a_function: (two_steps, "a source is one of clients that there are not"),
+    a_side_without_its_proof: (two_steps, "a side has no proof"),
+    fewer_sources: (noisy_clients, "a summand names a block that its vector does not have"),
+    summands_in_another_order: (noisy_clients, "the summands of a combination are not in order"),
+    noise_that_is_averaged_away: (two_noisy_rounds, "a mean of noises has not the length that independent noises have"),
+    noise_beside_its_mean: (two_noisy_rounds, "a noise of clients is used together with its mean"),
+    a_mean_of_another_noise: (two_noisy_rounds, "a mean over clients is not that of one noise"),
+    noise_that_adds_the_same_to_all_clients: (two_noisy_rounds, "a vector does not depend on all that it is computed"),
+    differences_without_a_noise: (two_noisy_rounds, "differences between clients are behind no noise of the server"),
 }
-OF_CLIENTS: dict[Callable[[Any], None], str] = {
-    no_clients: "the number of clients is not that of a function or of several",
-    fewer_sources: "a summand names a block that its vector does not have",
-    noise_without_a_history: "a noise has no block of its own behind all that was drawn before",
-    noise_of_the_server: "a vector depends on two groups of clients, or on one and on the server's noise",
-    summands_in_another_order: "the summands of a combination are not in order",
-    noise_that_is_none: "differences between clients are behind no noise of the server",
-}
+# What an entry of a problem is replaced by; names of new entries are allowed.
+REPLACED: list[tuple[Callable[[], Problem], str, Any, str]] = [
+    (two_steps, "functions 0 class L", "11/10", "what is left of a block"),
+    (two_steps, "functions 0 calls -1 3", -1, "a value is 0 that need not be"),
+    (two_steps, "functions 0 minimum", 1, "the gradient at a minimizer is not 0"),
+    (two_steps, "functions 0 class diameter", "1", "a function that is no indicator has a diameter"),
+    (two_steps, "author", "x", "a problem does not consist of"),
+    (noisy_clients, "functions 0 clients", 0, "the number of clients is not that of a function or of several"),
+    (noisy_clients, "sources -1 behind", [], "a noise has no block of its own behind all that was drawn before"),
+    (noisy_clients, "sources -1 owner", "the server's noise", "depends on two groups of clients, or on one and on"),
+    (noisy_clients, "sources -1 noise", False, "differences between clients are behind no noise of the server"),
+    (two_noisy_rounds, "functions 0 clients", 40, "a mean of noises has not the length that independent noises have"),
+    (several_classes, "functions 0 class cocoercive", "-1", "a constant of a class is not positive"),
+    (several_classes, "functions 0 class", {}, "an operator is not described"),
+    (several_classes, "functions 0 least", True, "an operator has a minimizer or a least value"),
+    (several_classes, "functions 0 class cocoercive", "1/3", "what is left of a block"),
+    (several_classes, "functions 1 class diameter", "3", "which is not what it says"),
+    (several_classes, "functions 1 class mu", "1", "the indicator of a set has another hypothesis"),
+    (several_classes, "functions 1 class L", "1", "the indicator of a set has another hypothesis"),
+    (several_classes, "functions 2 class lipschitz", "2", "which is not what it says"),
+]
 
 
-OF_ROUNDS: dict[Callable[[Any], None], str] = {
-    of_another_number_of_clients: "a mean of noises has not the length that independent noises have",
-    noise_that_is_averaged_away: "a mean of noises has not the length that independent noises have",
-    noise_beside_its_mean: "a noise of clients is used together with its mean",
-    a_mean_of_another_noise: "a mean over clients is not that of one noise",
-    noise_that_adds_the_same_to_all_clients: "a vector does not depend on all that it is computed from",
-    differences_without_a_noise: "differences between clients are behind no noise of the server",
-}
-OF_CLASSES: dict[Callable[[Any], None], str] = {
-    an_operator_with_a_negative_constant: "a constant of a class is not positive",
-    an_operator_without_a_hypothesis: "an operator is not described",
-    an_operator_with_a_least_value: "an operator has a minimizer or a least value",
-    another_cocoercivity: "what is left of a block",
-    a_larger_set: "which is not what it says",
-    a_set_with_a_curvature: "the indicator of a set has another hypothesis",
-    a_smooth_set: "the indicator of a set has another hypothesis",
-    longer_subgradients: "which is not what it says",
-}
-OTHERS: list[tuple[Callable[[], Problem], dict[Callable[[Any], None], str]]] = [
-    (two_steps, FORGERIES), (noisy_clients, OF_CLIENTS), (two_noisy_rounds, OF_ROUNDS), (several_classes, OF_CLASSES)
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("problem", "forge", "sentence"),
-    [
-        pytest.param(problem, forge, sentence, id=forge.__name__)
-        for problem, forgeries in OTHERS
-        for forge, sentence in forgeries.items()
-    ],
-)
+@pytest.mark.parametrize("forge", FORGERIES, ids=lambda forge: forge.__name__)
 def test_a_certificate_of_another_problem_is_refused(
-    problem: Callable[[], Problem],
-    forge: Callable[[Any], None],
-    sentence: str,
-    tmp_path: Path,
-    worst: dict[Any, Any],
+    forge: Callable[[Any], None], worst: dict[Any, Any], tmp_path: Path
 ) -> None:
+    problem, sentence = FORGERIES[forge]
     document = read(saved(worst[problem], tmp_path))
     forge(document)
+    with pytest.raises(REFUSED, match=sentence):
+        checked(sealed(document))
+
+
+@pytest.mark.parametrize(("problem", "entry", "value", "sentence"), REPLACED)
+def test_a_certificate_with_another_entry_is_refused(
+    problem: Callable[[], Problem], entry: str, value: Any, sentence: str, worst: dict[Any, Any], tmp_path: Path
+) -> None:
+    document = read(saved(worst[problem], tmp_path))
+    *way, last = (int(key) if key.lstrip("-").isdigit() else key for key in entry.split())
+    container = problem_of(document)
+    for key in way:
+        container = container[key]
+    container[last] = value
     with pytest.raises(REFUSED, match=sentence):
         checked(sealed(document))
 
@@ -717,15 +611,11 @@ def with_a_number(text: str) -> str:
 ONCE = ["1", [["1", 0]], [["1", 0]]]
 NOT_READ: dict[str, tuple[str | bytes, str]] = {
     "nothing but a space": (" ", "it is no JSON: Expecting value"),
-    "UTF-16": ("{}".encode("utf-16"), "it is no text in UTF-8"),
     "deep lists": ("[" * 100_000, "its lists and objects are nested too deeply"),
-    "deep objects": ('{"a":' * 100_000, "its lists and objects are nested too deeply"),
     "many lists": ("[" + "[]," * 2_000_000, "it has 4000001 parts, and at most 3000000 are checked"),
     "a key twice": (trivial()[:-1] + ', "cases": []}', "a key of an object occurs twice"),
     "NaN": (with_a_number("NaN"), "'NaN' is no number of a certificate"),
-    "infinity": (with_a_number("-Infinity"), "'-Infinity' is no number of a certificate"),
     "a large exponent": (with_a_number("1e999999999"), "'1e999999999' is no number of a certificate"),
-    "a long place": (with_a_number("1" * 5000), "'11111111111111111111' is no number of a certificate"),
     "many sources": (trivial(sources=[MEANS] * 20_000), "it has 20000 sources, and at most 200"),
     "a large block": (trivial(vectors=[POINT] * 201), "it has 201 rows in a block, and at most 200 are checked"),
     "many calls": (of_a_function(calls=[[]] * 301), "it has 301 calls of a function, and at most 300 are checked"),
@@ -736,14 +626,10 @@ NOT_READ: dict[str, tuple[str | bytes, str]] = {
 }
 NOT_PROVED: dict[str, tuple[str, str]] = {
     "a list": ("[]", "its format is not"),
-    "a text": ('"x"', "its format is not"),
     "no checksum": (json.dumps({"format": checker.FORMAT}), "a certificate does not consist of"),
     "another checksum": (trivial().replace('checksum": "', 'checksum": "0'), "it was changed after it was written"),
-    "no problem": (json.dumps(sealed({"format": checker.FORMAT, "cases": []})), "nothing fulfills its problems"),
     "no proof": (trivial().replace("multipliers", "factors"), "it was changed"),
     "a negative block": (trivial(vectors=[POINT | {"blocks": [-1]}]), "a block is no number from 0"),
-    "a block that is true": (trivial(vectors=[POINT | {"blocks": [True]}]), "a block is no number from 0"),
-    "a text as a block": (trivial(vectors=[POINT | {"blocks": ["0"]}]), "a block is no number from 0"),
     "another operation": (trivial(vectors=[POINT | {"verb": "guess"}]), "a vector is made by no operation"),
     "a name in two lines": (trivial(vectors=[POINT | {"name": "a\nb"}]), "a name is no name"),
     "no form": (trivial(objectives=[None]), "a form does not consist of products, values"),
@@ -755,14 +641,10 @@ NOT_PROVED: dict[str, tuple[str, str]] = {
     "an empty class": (of_a_function(**{"class": {**SMOOTH, "mu": "2"}}),
                        "the least curvature is not below the largest"),
     "blocks of others": (of_a_function(blocks=[0, 0], clients=2), "a function has blocks of others"),
-    "an adjoint": (of_a_function(adjoint_of="g"), "a function does not consist of"),
-    "a support function": (of_a_function(**{"class": {**SMOOTH, "support": False}}), "of no class that is known"),
     "a minimizer of an operator": (of_a_function(kind="operator", minimum=0, calls=[["", [], [], 0]],
                                                  **{"class": {"lipschitz": "1"}}),
                                    "an operator has a minimizer or a least value"),
     "a decimal": (trivial({"upper": "0.5"}), "upper is no rational number"),
-    "an exponent": (trivial({"upper": "1e999999999"}), "upper is no rational number"),
-    "a number": (trivial({"upper": 0}), "upper is no rational number"),
     "another bound": (trivial({"upper": "1"}), "which is not what it says"),
     "more of a proof": (trivial({"remark": "1"}), "a proof has parts that are not read"),
 }  # fmt: skip

@@ -31,17 +31,3 @@ def test_two_rounds_are_worth_four_steps_of_gradient_descent() -> None:
 def test_steps_beyond_one_over_tau_l_can_be_slower_than_gradient_descent() -> None:
     low, _ = scaffold(2, Q(3, 2), mu=Q(1, 10), L=1).enclosure
     assert low > (1 - Q(3, 20)) ** 4
-
-
-def test_the_certificate_is_verified_again() -> None:
-    worst = scaffold(1, Q(1, 2), mu=Q(1, 10), L=1)
-    assert worst.verify() == worst.enclosure
-    assert worst.enclosure[0] <= Q(19, 20) ** 2 <= worst.enclosure[1]
-
-
-@pytest.mark.parametrize(
-    ("given", "text"), [({"option": 3}, "option must be in 1..2|option must be"), ({"mu": 1}, "mu must be below L")]
-)
-def test_unsuitable_arguments_are_refused(given, text) -> None:
-    with pytest.raises(ValueError, match=text):
-        scaffold(**{"local_steps": 2, "step_size": Q(1, 8), "mu": Q(1, 10), "L": 1} | given)

@@ -7,8 +7,6 @@ from typing import Any
 import pytest
 
 from fedtheory.worst_case import Problem
-from fedtheory.worst_case._interpolation import Call, FunctionClass, Noise
-from fedtheory.worst_case._vectors import Value, Vector
 from fedtheory.worst_case.worst_cases import WorstCase
 
 CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": 1}
@@ -108,37 +106,6 @@ def test_what_clients_keep_between_their_rounds_is_as_bad_for_representatives_as
     assert max(upper - lower, high - low) <= upper / 10**6
 
 
-def test_a_ranking_says_more_where_least_losses_are_equal() -> None:
-    """The larger loss of two clients is trained: the values of the door."""
-    found = []
-    for other in (0, None):
-        p = Problem()
-        larger, smaller = p.function(**CLASS, minimum=0), p.function(**CLASS, minimum=other)
-        best = p.mean([larger, smaller]).minimizer(p.origin, objective_gap=Q(1, 2))
-        w = start(p, best)
-        p.at_most(smaller.value(w) - larger.value(w), 0)
-        p.maximize((larger.step(w, STEP) - best).square)
-        found.append(round(p.solve().value, 5))
-    assert found == [1.16156, 1.30354]
-
-
-def test_a_function_that_all_clients_share_is_bounded_from_above_at_points_of_their_own() -> None:
-    """A proximal term of curvature 1 at each client's own model: its gradients differ from client to client."""
-    p = Problem()
-    clients, shared = p.clients(4, **CLASS), p.function(mu=Q(1, 2), L=1)
-    best = clients.minimizer(p.origin, objective_gap=0)
-    shared.minimizer(best)
-    apart = p.compressed(clients.gradient(start(p, best)), Q(1, 4))
-    y = apart - shared.gradient(apart)
-    assert 0 not in (y - clients.mean(y)).blocks
-    assert (y - clients.mean(y)).blocks == (apart - clients.mean(apart)).blocks != set()
-    p.maximize(y.square)
-    worst = p.solve()
-    assert worst.lower is None
-    # |g| <= 1, a compressor adds half of it at most, and a step of length 1 leaves half.
-    assert worst.upper == pytest.approx((3 / 2 / 2) ** 2, rel=1e-6)
-
-
 def test_a_geometric_mean_is_reached() -> None:
     p = Problem()
     x, y = p.point(), p.point()
@@ -156,14 +123,6 @@ def test_a_share_of_a_constant_counts_as_that_share_of_it() -> None:
     worst = p.solve()
     assert holds(worst, Q(12))
     assert worst.multipliers["distance2"] == pytest.approx(3, rel=1e-6)
-
-
-def test_two_outcomes_of_a_noise_share_nothing_that_it_adds_to_any_client() -> None:
-    noise = Noise(2)
-    noise.crossed = (3,)
-    at, gradient = (Vector({(block, row): Q(1) for block in range(4)}) for row in (0, 1))
-    [condition] = FunctionClass(L=Q(1)).between_runs([Call(at, gradient, Value())], [noise])
-    assert {frozenset(u.blocks) for u, _ in condition.form.products} == {frozenset(range(4)), frozenset({0, 1})}
 
 
 @pytest.mark.slow
@@ -197,12 +156,6 @@ def test_compressed_differences_have_the_potential_of_diana() -> None:
     assert lower <= STEP**2 / 2 + Q(4, 9) + Q(2, 9) <= upper
 
 
-def noisy_mean(p: Problem) -> Any:
-    clients = p.clients(3, **CLASS)
-    y = clients.step(p.point(), STEP, variance=1)
-    return clients.mean(clients.step(y, STEP))
-
-
 def test_inexact_gradients_of_clients_differ_as_their_gradients_do() -> None:
     """A step of 1 on clients whose gradients at w* sum to zero moves each by its own, a tenth longer or shorter."""
     p = Problem()
@@ -212,43 +165,3 @@ def test_inexact_gradients_of_clients_differ_as_their_gradients_do() -> None:
     moved = clients.inexact_gradient(best, relative=Q(1, 10))
     p.maximize((moved - clients.mean(moved)).square)
     assert holds(p.solve(), Q(11, 10) ** 2)
-
-
-def test_gradients_at_the_minimizer_alone_leave_nothing_in_the_block_of_means() -> None:
-    p = Problem()
-    clients = p.clients(2, **CLASS)
-    best = clients.minimizer(p.origin)
-    clients.heterogeneity(zeta2=3)
-    p.maximize(clients.gradient(best).square)
-    assert holds(p.solve(), Q(3))
-
-
-def placed_twice(p: Problem) -> Any:
-    f = p.function(**CLASS)
-    f.minimizer()
-    return p.mean([f, p.function(**CLASS)]).minimizer(p.origin, objective_gap=0)
-
-
-def bounded_late(p: Problem) -> Any:
-    F = p.mean([p.function(**CLASS), p.function(**CLASS)])
-    F.minimizer()
-    return F.minimizer(objective_gap=1)
-
-
-@pytest.mark.parametrize(
-    ("write", "sentence"),
-    [
-        (placed_twice, "the minimizer of f0 must be placed when it is first asked for"),
-        (bounded_late, r"the minimizer of f0 \+ f1 must be placed, and Gamma bounded, when it is first asked for"),
-        (
-            lambda p: p.function(**CLASS).stochastic_gradient(p.point(), variance=-1),
-            "variance must be finite and at least 0, got -1",
-        ),
-        (noisy_mean, "mean must be given noises of the clients at whose outcomes nothing is computed"),
-        (lambda p: p.function(**CLASS, minimum=1), "minimum must be 0 or None, got 1"),
-        (lambda p: p.clients(2, **CLASS).sample(1, "twice"), "how must be 'distinct' or 'independent', got 'twice'"),
-    ],
-)
-def test_a_federation_that_makes_no_sense_is_one_sentence(write: Callable[[Problem], Any], sentence: str) -> None:
-    with pytest.raises(ValueError, match=sentence):
-        write(Problem())

@@ -84,8 +84,8 @@ def examine(number_of_chains: int, length: int, seed: int) -> tuple[int, int]:
 
 
 def test_worst_cases_do_not_fall_when_a_constant_grows() -> None:
-    number_of_programs, enclosed = examine(10, 4, seed=3)
-    assert number_of_programs == 40
+    number_of_programs, enclosed = examine(4, 3, seed=3)
+    assert number_of_programs == 12
     assert enclosed >= 0.98 * number_of_programs
 
 
@@ -99,7 +99,7 @@ def test_ten_thousand_worst_cases_do_not_fall_when_a_constant_grows(part: tuple[
     assert enclosed >= 0.98 * number_of_programs
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_other_units_of_length_change_nothing_but_the_unit(seed: int) -> None:
     rng = np.random.default_rng(seed)
     found, unit = chain(rng), number(rng, -8, 8)

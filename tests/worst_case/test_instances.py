@@ -1,20 +1,14 @@
 """Federations that attain worst cases, against independently computed sums."""
 
-from collections.abc import Callable
 from fractions import Fraction as Q
-from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 
-from fedtheory import worst_case
 from fedtheory._support.validate import Array
-from fedtheory.errors import OracleError
 from fedtheory.worst_case import Problem, _interpolation, instances
-from fedtheory.worst_case import problem as problem_module
-from fedtheory.worst_case.instances import Interpolant, _on_simplex
-from fedtheory.worst_case.worst_cases import WorstCase
+from fedtheory.worst_case.instances import Interpolant
 
 MU, L = 0.3, 1.7
 
@@ -76,63 +70,6 @@ def test_a_function_is_the_same_in_other_units_of_length(exponent: int) -> None:
         assert large.gradient(v) / unit == pytest.approx(small.gradient(w), rel=1e-11)
 
 
-def test_vertices_that_are_equal_or_depend_on_each_other_are_mixed_as_others_are() -> None:
-    # The nearest point of the segment from (1, 3) to (1, -1), with its ends and its middle several times.
-    corners = np.array([[1.0, 3.0], [1.0, -1.0], [1.0, 3.0], [1.0, 1.0], [1.0, -1.0], [1.0, -1.0], [1.0, 1.0]])
-    for scale, order in product(
-        (1e-7, 1.0, 1e7), ([0, 1, 2, 3, 4, 5, 6], [6, 5, 4, 3, 2, 1, 0], [3, 2, 4, 6, 0, 5, 1])
-    ):
-        vertices = scale * corners[order]
-        weights = _on_simplex(vertices, np.zeros(7))
-        assert weights @ vertices == pytest.approx(scale * np.array([1.0, 0.0]), abs=1e-12 * scale)
-        assert weights.sum() == pytest.approx(1, rel=1e-12)
-        assert (weights >= 0).all()
-        # Of equal vertices the cheapest is taken: the last three are below the line through the first two.
-        cheap = _on_simplex(vertices, scale**2 * np.array([0.0, 0.0, -0.5, 0.0, -1.0, -2.0, 0.0])[order])
-        assert cheap[np.argsort(order)] @ [0, 0, 1, 0, 0, 1, 0] == pytest.approx(1, rel=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_a_face_is_left_downwards_until_its_vertices_are_independent_and_its_slopes_equal(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    num, dim = int(rng.integers(2, 9)), int(rng.integers(1, 4))
-    # Some vertices are there twice, at one cost or at two.
-    vectors, linear = rng.normal(size=(num, dim)), rng.normal(size=num)
-    again = rng.integers(num, size=4)
-    vectors, linear = np.vstack([vectors, vectors[again]]), np.append(linear, linear[again] + [0, 0, 1, -1])
-    vectors, linear = 10.0 ** (3 * (seed % 3 - 1)) * vectors, 10.0 ** (6 * (seed % 3 - 1)) * linear
-    start = rng.uniform(0.5, 1, size=num + 4)
-    weights = start / start.sum()
-
-    def height(a: Array) -> float:
-        return float((a @ vectors) @ (a @ vectors) / 2 + a @ linear)
-
-    before = height(weights)
-    inside = instances._settled(weights, list(range(num + 4)), vectors, linear)
-    assert height(weights) < before
-    assert np.flatnonzero(weights).tolist() == sorted(inside)
-    assert weights.min() >= 0
-    assert weights.sum() == pytest.approx(1, rel=1e-12)
-    assert np.linalg.matrix_rank(np.column_stack([vectors, np.ones(num + 4)])[inside]) == len(inside)
-    slopes = (vectors @ (weights @ vectors) + linear)[inside]
-    assert slopes == pytest.approx(slopes[0], abs=1e-9 * float(np.abs(linear).max()))
-
-
-@pytest.mark.parametrize(("cost", "expected"), [(1.0, [0.75, 0.25, 0.0]), (-0.25, [0.0, 0.0, 1.0])])
-def test_of_two_equal_vertices_the_cheaper_one_is_kept(cost: float, expected: list[float]) -> None:
-    # Of (0, 0) at 0 and (1, 0) at -1/4 the share a of the latter is least in a^2/2 - a/4; at -1/4 the other one wins.
-    vectors, linear, weights = (
-        np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 0.0]]),
-        np.array([0.0, -0.25, cost]),
-        np.ones(3) / 3,
-    )
-    instances._settled(weights, [0, 1, 2], vectors, linear)
-    assert weights == pytest.approx(expected, abs=1e-15)
-
-
-CURVATURES, CENTERS = (0.5, 1.25, 0.75), ((1.0, -2.0), (3.0, 0.5), (-1.0, 4.0))
-
-
 def turned_back() -> Problem:
     """The gradient of a quadratic function does not turn back after half a step with noise."""
     p = Problem()
@@ -182,37 +119,3 @@ def test_a_lower_side_that_no_run_attains_is_withheld(
     assert worst.deciding.proof.lower is not None
     assert worst.lower is None
     assert worst.relaxed == ("a run that misses the lower side",)
-
-
-CONSTANTS: dict[str, Any] = {"mu": Q(1, 10), "L": 1, "distance2": 1, "objective_gap": Q(1, 2)}
-SKEWS: dict[str, Any] = {**CONSTANTS, "rho_diagonal": Q(6, 5), "rho_tilde": 2}
-COMPRESSED: dict[str, Any] = {"mu": Q(3, 5), "L": 1, "compression_error": Q(1, 3)}
-FAMILIES: dict[str, Callable[[], WorstCase]] = {
-    "fedavg": lambda: worst_case.fedavg(1, Q(1, 4), **CONSTANTS),
-    "fedavg with noise": lambda: worst_case.fedavg(1, Q(1, 4), **CONSTANTS, gradient_noise=1, num_clients=10),
-    "power_of_choice": lambda: worst_case.power_of_choice(2, 2, 1, 1, Q(1, 4), **CONSTANTS),
-    "fedalign": lambda: worst_case.fedalign(1, Q(1, 4), **CONSTANTS, client_gap=Q(1, 2), threshold=Q(1, 5)),
-    "skew_class": lambda: worst_case.skew_class(1, Q(1, 4), **SKEWS),
-    "skew_class_horizon": lambda: worst_case.skew_class_horizon(2, 1, Q(1, 8), **SKEWS),
-    "optimal_client_sampling": lambda: worst_case.optimal_client_sampling([Q(1, 2)] * 2, 1, Q(1, 4), **CONSTANTS),
-    "error_floor": lambda: worst_case.error_floor(2, Q(1, 4), mu=Q(1, 10), L=1, objective_gap=Q(1, 2)),
-    "scaffold": lambda: worst_case.scaffold(1, Q(1, 8), mu=1, L=4),
-    "heterogeneous_round": lambda: worst_case.heterogeneous_round(1, Q(1, 2), mu=1, L=3, distance2=4, zeta2=16),
-    "fedprox": lambda: worst_case.fedprox(4, L=1, negative_curvature=0, gradient_dissimilarity=1),
-    "error_feedback": lambda: worst_case.error_feedback(1, Q(5, 8), **COMPRESSED, potential=1),
-    "ef21": lambda: worst_case.ef21(1, Q(5, 8), **COMPRESSED, potential=1),
-    "compressed_gradients": lambda: worst_case.compressed_gradients(1, Q(5, 8), **COMPRESSED, gap=1),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("family", FAMILIES)
-def test_no_family_has_a_lower_side_that_no_run_attains(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert FAMILIES[family]().lower is not None
-    monkeypatch.setattr(problem_module, "is_attained", lambda *_, **__: False)
-    try:
-        lower = FAMILIES[family]().lower
-    except OracleError as error:
-        assert "got no proof of the lower one" in str(error)  # noqa: PT017
-    else:
-        assert lower is None

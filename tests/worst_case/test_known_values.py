@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from fedtheory.bounds import power_of_choice as poc
 from fedtheory.errors import OracleError
-from fedtheory.worst_case import Problem, compare
+from fedtheory.worst_case import Problem
 from fedtheory.worst_case.worst_cases import WorstCase
 
 CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": 1}
@@ -63,29 +62,6 @@ def test_a_class_with_one_side_by_design_says_so() -> None:
     with pytest.raises(OracleError, match=r"got lower=None, upper=0.* \(an upper bound only, because of f0\)"):
         _ = worst.value
     assert "(an upper bound only, because of f0)" in repr(worst)
-
-
-def test_a_proof_from_fewer_conditions_has_no_value() -> None:
-    p, f, best, x = started(L=1)
-    p.maximize(f.value(x) - f.value(best))
-    fewer = p.without("f0: x, x*")
-    with pytest.raises(OracleError, match="because of f0: x, x"):
-        _ = fewer.value
-
-
-def test_the_looseness_of_a_bound_needs_a_worst_case_that_is_known() -> None:
-    found = compare(poc.gradient_norm, excess=Q(1, 3), L=Q(3, 2))
-    assert found.looseness == pytest.approx(1, abs=1e-6)
-    apart = replace(found.worst_case, lower=Q(1, 2))
-    with pytest.raises(OracleError, match="relative distance"):
-        _ = found._replace(worst_case=apart).looseness
-
-
-def test_a_bound_on_what_is_0_is_attained_or_infinitely_loose() -> None:
-    found = compare(poc.gradient_norm, excess=Q(1, 3), L=Q(3, 2))
-    nothing = found._replace(worst_case=replace(found.worst_case, lower=Q(0), upper=Q(0)))
-    assert nothing.looseness == float("inf")
-    assert nothing._replace(bound_value=Q(0)).looseness == 1
 
 
 def test_the_deciding_case_of_negative_values_is_the_largest(step: WorstCase) -> None:

@@ -1,4 +1,4 @@
-"""Solutions: proofs that are consistent, subsets of conditions that suffice, and points that can be plotted."""
+"""Solutions: proofs that are consistent, subsets of conditions that suffice, and functions that can be plotted."""
 
 import re
 from collections.abc import Callable
@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 
 from fedtheory.errors import OracleError
 from fedtheory.worst_case import Problem
-from tests.worst_case.gallery import GALLERY
 
 ROUNDING = 1e-6
 """Printed numbers have eight digits, and there are some dozens of them."""
@@ -145,55 +144,6 @@ def test_a_printed_proof_with_a_wrong_number_does_not_add_up() -> None:
     assert abs(adds_up(proof.replace("-1/10 start", "-1/9 start"), rng)) > 1e-3
 
 
-def as_text(latex: str) -> str:
-    """Write the inequalities of a proof in LaTeX as those in text are."""
-    found = re.sub(r"\\tfrac\{(\d+)\}\{(\d+)\}", r"\1/\2", latex)
-    found = re.sub(r" \\cdot 10\^\{(-?\d+)\}", r"e\1", found)
-    found = found.replace("\\lVert ", "|").replace(" \\rVert^2", "|^2")
-    found = found.replace("\\langle ", "<").replace(" \\rangle", ">")
-    found = found.replace("_{\\star}", "*").replace(" & && \\\\\n  && \\quad", "")
-    found = re.sub(r"\\nabla (f_\{0\})", r"\1'", re.sub(r"\\mathrm\{(\w+)\}", r"\1", found))
-    return re.sub(r"([A-Za-z])_\{(\d+)\}", r"\1\2", found)
-
-
-@pytest.mark.parametrize("problem", [one_step, contraction], **NAMED)
-def test_a_proof_in_latex_says_what_the_one_in_text_says(problem: Callable[[], Problem]) -> None:
-    worst = problem().solve()
-    # A form that takes several lines is put together again.
-    latex = re.sub(r"(?<!colon) \\\\\n  & \\qquad ([+-])", r" \1", as_text(written(worst, latex=True)))
-    rows = re.findall(
-        r"^  & (\S+)\\ \\text\{\(.*\)\}\\colon \\\\\n  & \\qquad (.*) \\le (\S+?)(?: \\\\)?$", latex, flags=re.MULTILINE
-    )
-    lines = re.findall(r"^  (\S+) times \[.*?\] (.*) <= (\S+)$", written(worst), flags=re.MULTILINE)
-    # Sides of a product are in the order of their names, which differ.
-    assert [[y, sorted(re.findall(r"[\w'*]+|[+-]", form)), bound] for y, form, bound in rows] == [
-        [y, sorted(re.findall(r"[\w'*]+|[+-]", form)), bound] for y, form, bound in lines
-    ]
-    assert rows
-
-
-@pytest.mark.parametrize("example", [*GALLERY[:4], *GALLERY[-3:]], ids=lambda one: one.name)
-def test_a_proof_in_latex_can_be_compiled(example: Any) -> None:
-    latex = written(example.problem().solve(), latex=True)
-    for environment in re.findall(r"\\begin\{align\*\}\n(.*?)\n\\end\{align\*\}", latex, flags=re.DOTALL):
-        assert len({row.replace("\\&", "").count("&") for row in environment.split(" \\\\\n")}) == 1
-    assert latex.count("\\begin{align*}") == latex.count("\\end{align*}") > 0
-    depth = np.cumsum([(one == "{") - (one == "}") for one in re.sub(r"\\[{}]", "", latex)])
-    assert depth.min() >= 0 == depth[-1]
-    assert latex.count("\\lVert") == latex.count("\\rVert")
-    assert latex.count("\\langle") == latex.count("\\rangle")
-    known = {
-        "begin", "end", "tfrac", "mathrm", "lVert", "rVert", "langle", "rangle", "nabla", "le", "colon", "text",
-        "textasciicircum", "cdot", "min", "qquad", "star", "item", "paragraph", "overline", "widetilde",
-        "allowdisplaybreaks",
-    }  # fmt: skip
-    assert set(re.findall(r"\\([A-Za-z]+)", latex)) <= known
-    # What is no formula has nothing that LaTeX reads otherwise.
-    assert not re.search(
-        r"[_^#%&~]", re.sub(r"\\begin\{align\*\}.*?\\end\{align\*\}|\$.*?\$|\\\[.*?\\\]", "", latex, flags=re.DOTALL)
-    )
-
-
 def test_fewer_conditions_give_the_proof_of_the_textbook() -> None:
     p = one_step()
     lower, upper = p.solve().enclosure
@@ -221,13 +171,6 @@ def test_what_is_left_out_must_be_there_and_must_not_be_needed() -> None:
     assert p.solve().lower is not None
 
 
-def test_points_of_a_worst_case_are_said_in_a_line_and_reach_the_value() -> None:
-    found = contraction().solve().instance()
-    assert repr(found) == "Instance(1 function and 2 points in dimension 2: start, x*)"
-    assert np.linalg.norm(found["start"] - found["x*"]) == pytest.approx(1, abs=1e-6)
-    assert len(repr(GALLERY[0].problem().solve().instance())) < 100
-
-
 def test_the_function_that_is_drawn_goes_through_the_points_and_stays_in_its_class() -> None:
     axes = one_step().solve().instance().plot_functions(Figure().add_subplot())
     curve, dots = (np.asarray(line.get_xydata()) for line in axes.get_lines())
@@ -253,58 +196,3 @@ def test_points_in_the_plane_keep_their_distances_where_two_dimensions_are_enoug
         there = np.linalg.norm(places - places[k], axis=1)
         assert np.linalg.norm(flat - flat[k], axis=1) == pytest.approx(there, abs=1e-6)
     assert axes.get_xlabel() == "100% of the squared distances"
-
-
-def test_a_function_without_a_curve_is_not_drawn() -> None:
-    with pytest.raises(ValueError, match="must be smooth and convex, got none"):
-        splitting().solve().instance().plot_functions(Figure().add_subplot())
-
-
-def averaged() -> Problem:
-    """Two rounds of clients with noise, and an inexact gradient of another function; all has a name."""
-    p = Problem()
-    c, f = p.clients(3, mu=Q(1, 10), L=1, name="F"), p.function(L=1, name="h")
-    best, w = c.minimizer(name="w*"), p.point("w0")
-    p.at_most((w - best).square, 1, name="distance2")
-    for k in (1, 2):
-        w = p.name(c.mean(w - Q(1, 4) * c.stochastic_gradient(w, variance=1, name="sigma2")), f"w{k}")
-    g = f.inexact_gradient(best, absolute=Q(1, 10), name="slope")
-    p.at_most(g.square, 1)
-    c.heterogeneity(zeta2=1)
-    p.maximize((w - best - Q(1, 9) * g).square)
-    return p
-
-
-NOTED = {"mean", "dev", "v", "s1", "s2", "s3"}
-"""Symbols that a note at the end of a proof explains."""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "problem", [*PROBLEMS, averaged, *(one.problem for one in GALLERY[::12])], ids=lambda one: one.__name__
-)
-def test_a_proof_introduces_every_symbol(problem: Callable[[], Problem]) -> None:
-    worst = problem().solve()
-    proof = re.sub(r"\[[^\]]*\]", "", re.sub(r"\n {6}", " ", worst.proof()))
-    given, _, rest = proof.partition("it holds that")
-    introduced = set(re.findall(r"^  ([^:=]+?)(?::| =)", given, flags=re.MULTILINE))
-    introduced = {name.strip() for names in introduced for name in names.split(",")}
-    symbols = set(re.findall(r"[A-Za-z]\w*\*?\d*", rest.partition("The space is")[0]))
-    words = {
-        "Proof",
-        "The",
-        "sum",
-        "of",
-        "times",
-        "less",
-        "the",
-        "objective",
-        "is",
-        "a",
-        "squares",
-        "least",
-        "e",
-        "and",
-    }
-    unknown = {name for name in symbols - words - NOTED if name not in introduced}
-    assert not unknown, (unknown, introduced)

@@ -34,15 +34,6 @@ def smooth(num_steps: int = 0, **kind: Any) -> Problem:
     return p
 
 
-def lipschitz() -> Problem:
-    p = Problem()
-    f, x = p.function(lipschitz=1), p.point("x")
-    best = f.minimizer()
-    p.at_most((x - p.point("y")).square, 1)
-    p.maximize(f.value(x - f.gradient(x)) - f.value(best))
-    return p
-
-
 def clients() -> Problem:
     p = Problem()
     c, x = p.clients(5, L=1), p.point("x")
@@ -68,9 +59,6 @@ def composite() -> Problem:
         pytest.param(
             value_alone, r"with function values \(f.value\(x\) - f.value\(x\*\) may be meant\)", marks=pytest.mark.slow
         ),
-        pytest.param(smooth, r"with x, x\* \(p.at_most\(\(x - x\*\).square, 1\) keeps", marks=pytest.mark.slow),
-        pytest.param(lambda: smooth(3), r"with x, x\*, x1, x2", marks=pytest.mark.slow),
-        pytest.param(lipschitz, r"\(x - x\*\).square", marks=pytest.mark.slow),
         pytest.param(clients, r"\(x - x\*\).square", marks=pytest.mark.slow),
         (composite, r"\(p.at_most\(\(x - x\*\).square, 1\)"),
     ],

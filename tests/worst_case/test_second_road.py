@@ -45,7 +45,10 @@ def by_cvxpy(num_clients: int, num_selected: int, local_steps: int, eta: float, 
 
 
 @pytest.mark.filterwarnings("ignore:WorstCase may be inaccurate")
-@pytest.mark.parametrize(("num_clients", "num_selected", "local_steps"), [(2, 2, 2), (2, 1, 1), (3, 2, 2), (4, 1, 1)])
+@pytest.mark.parametrize(
+    ("num_clients", "num_selected", "local_steps"),
+    [(2, 1, 1), (3, 2, 1), pytest.param(3, 2, 2, marks=pytest.mark.slow)],
+)
 def test_client_by_client_the_worst_case_is_the_same(num_clients: int, num_selected: int, local_steps: int) -> None:
     worst = fedavg(
         local_steps,
@@ -62,7 +65,7 @@ def test_client_by_client_the_worst_case_is_the_same(num_clients: int, num_selec
     assert by_cvxpy(num_clients, num_selected, local_steps, 0.25, 0.1, 0.5) == pytest.approx(worst.value, rel=1e-4)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_between_its_points_the_loss_of_an_instance_is_least_over_all_mixtures_of_them(seed: int) -> None:
     rng = np.random.default_rng(seed)
     # Of many vertices several have to leave the face at once, now and then.

@@ -1,4 +1,4 @@
-"""The text of a program states its record, and unknown parts are rejected in one sentence."""
+"""Programs have the worst case of their lines, and what cannot be stated is refused."""
 
 from collections.abc import Callable
 from fractions import Fraction as Q
@@ -34,14 +34,6 @@ def noise_of_the_server(p: Problem) -> None:
     x = started(p, best)
     w = x - (server.stochastic_gradient(x, variance=100) - server.gradient(x))
     p.maximize(c.sample(5).square(w - best))
-
-
-def mean_of_a_point_with_noise_of_the_server(p: Problem) -> None:
-    c, server = p.clients(10, L=1), p.function(L=1)
-    best = c.minimizer()
-    x = started(p, best)
-    w = x - (server.stochastic_gradient(x, variance=100) - server.gradient(x))
-    p.maximize((c.mean(w) - best).square)
 
 
 def noise_of_clients(p: Problem) -> None:
@@ -99,17 +91,10 @@ def least_value_0(p: Problem) -> None:
 
 
 RIGHT: dict[Callable[[Problem], None], Q] = {
-    noisy_mirror_step: Q(4),
-    noise_of_the_server: Q(101),
-    mean_of_a_point_with_noise_of_the_server: Q(101),
-    noise_of_clients: Q(21),
-    sample_of_one_group_at_a_point_of_another: Q(1),
-    quadratic_at_a_noisy_point: Q(1, 10),
-    quadratic_in_a_sum: Q(81, 100),
-    equality_that_counts: Q(9),
-    inexact_step: Q(1),
-    least_value_0: Q(1, 2),
-}
+    noisy_mirror_step: Q(4), noise_of_the_server: Q(101), noise_of_clients: Q(21),
+    sample_of_one_group_at_a_point_of_another: Q(1), quadratic_at_a_noisy_point: Q(1, 10),
+    quadratic_in_a_sum: Q(81, 100), equality_that_counts: Q(9), inexact_step: Q(1), least_value_0: Q(1, 2),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("write", RIGHT, ids=lambda write: write.__name__)
@@ -127,35 +112,9 @@ def test_the_worst_case_is_that_of_the_lines(write: Callable[[Problem], None]) -
     assert sum(c * numbers[name] for name, c in worst.multipliers.items()) == upper
 
 
-def clients_at_a_noisy_point(p: Problem) -> Any:
-    f, c, x = p.function(L=1), p.clients(2, L=1, quadratic=True), p.point()
-    return c.gradient(x - f.stochastic_gradient(x, variance=1))
-
-
-def clients_at_points_of_others(p: Problem) -> Any:
-    c, d, x = p.clients(2, L=1), p.clients(2, L=1), p.point()
-    return c.gradient(x - d.gradient(x))
-
-
-def noise_of_a_function_at_the_points_of_clients(p: Problem) -> Any:
-    c, f, x = p.clients(2, L=1), p.function(L=1), p.point()
-    return f.stochastic_gradient(x - c.gradient(x), variance=1)
-
-
-def noise_of_a_sum_with_clients(p: Problem) -> Any:
-    return (p.clients(2, L=1) + p.function(L=1)).stochastic_gradient(p.point(), variance=1)
-
-
-def compressed_sum_of_two_sources(p: Problem) -> Any:
-    c, d, x = p.clients(2, L=1), p.clients(2, L=1), p.point()
-    return p.compressed(c.gradient(x) + d.gradient(x), Q(1, 4))
-
-
-def mean_of_noise(p: Problem) -> Any:
-    c = p.clients(2, L=1)
-    noisy = c.stochastic_gradient(p.point(), variance=1)
-    c.gradient(noisy)
-    return c.mean(noisy)
+def noise(p: Problem) -> Any:
+    """A stochastic gradient of a function at a point."""
+    return p.function(L=1).stochastic_gradient(p.point(), variance=1)
 
 
 def with_its_mean(p: Problem) -> Any:
@@ -164,9 +123,11 @@ def with_its_mean(p: Problem) -> Any:
     return c, noisy, c.mean(noisy)
 
 
-def step_after_the_mean(p: Problem) -> Any:
-    c, noisy, _ = with_its_mean(p)
-    return c.gradient(noisy)
+def mean_after_a_step(p: Problem) -> Any:
+    c = p.clients(2, L=1)
+    noisy = c.stochastic_gradient(p.point(), variance=1)
+    c.gradient(noisy)
+    return c.mean(noisy)
 
 
 def noise_times_its_mean(p: Problem) -> Any:
@@ -179,106 +140,73 @@ def sample_of_a_noise_and_its_mean(p: Problem) -> Any:
     return c.sample(1).square(noisy - mean)
 
 
-def balanced_noise(p: Problem) -> Any:
-    f, x = p.function(L=1), p.point()
-    return f.balance(p.point(), f.stochastic_gradient(x, variance=1))
-
-
-def balanced_clients(p: Problem) -> Any:
-    f, c, x = p.function(L=1), p.clients(2, L=1), p.point()
-    return f.balance(c.gradient(x))
-
-
-def noisy_minimizer(p: Problem) -> Any:
-    f, x = p.function(L=1), p.point()
-    return f.minimizer(f.stochastic_gradient(x, variance=1))
-
-
-def minimizer_at_a_clients_point(p: Problem) -> Any:
-    f, c = p.function(L=1), p.clients(2, L=1)
-    return (f + p.function()).minimizer(c.gradient(p.point()))
-
-
 def one_name_for_two_numbers(p: Problem) -> Any:
-    x = p.point()
-    p.at_most(x.square, 1, name="d")
-    p.at_most(2 * x.square, 3, name="d")
-
-
-def one_name_for_a_bound_and_an_equality(p: Problem) -> Any:
     x = p.point()
     p.equal_to(x.square, 1, name="d")
     p.at_most(2 * x.square, 3, name="d")
 
 
-def steps_with_different_noise(p: Problem) -> Any:
+def minimizer_that_was_placed(p: Problem) -> Any:
     f = p.function(L=1)
-    f.step(f.step(p.point(), 1, variance=1), 1, variance=2)
+    f.minimizer()
+    return p.mean([f, p.function(L=1)]).minimizer(p.origin, objective_gap=0)
 
 
-def one_name_for_two_points(p: Problem) -> Any:
-    return p.point("x"), p.point("x")
+def gradient_of(p: Problem) -> Any:
+    """The gradients of clients at a point."""
+    return p.clients(2, L=1).gradient(p.point())
 
 
-SOURCES = "must depend on one group of clients, got one that depends on"
 REFUSED: dict[str, tuple[Callable[[Problem], Any], str]] = {
-    "clients at a noisy point": (
-        clients_at_a_noisy_point,
-        "clients with quadratic functions must be asked where no noise",
+    "quadratics of clients at a noisy point": (
+        lambda p: p.clients(2, L=1, quadratic=True).gradient(noise(p)), "must be asked where no noise"
     ),
-    "clients at points of others": (clients_at_points_of_others, SOURCES),
+    "clients at points of others": (lambda p: p.clients(2, L=1).gradient(gradient_of(p)), "one group of clients"),
     "noise at the points of clients": (
-        noise_of_a_function_at_the_points_of_clients,
-        "drawn at a point that clients share, got",
+        lambda p: p.function(L=1).stochastic_gradient(gradient_of(p), variance=1), "at a point that clients share"
     ),
-    "noise of a sum with clients": (noise_of_a_sum_with_clients, "asked of f0 alone and added, got the sum f0 \\+ f1"),
-    "a compressed sum": (compressed_sum_of_two_sources, SOURCES),
-    "the mean of noise": (mean_of_noise, "noises of the clients at whose outcomes nothing is computed"),
-    "a step after the mean of a noise": (step_after_the_mean, "must not depend on a client's noise after its mean was"),
-    "a noise times its mean": (noise_times_its_mean, "a product must not have the noise of a client and its mean"),
-    "a sample of a noise and its mean": (
-        sample_of_a_noise_and_its_mean,
-        "must not have the noise of a client and its mean",
+    "noise of a sum with clients": (
+        lambda p: (p.clients(2, L=1) + p.function(L=1)).stochastic_gradient(p.point(), variance=1), "of f0 alone"
     ),
-    "balanced noise": (balanced_noise, "without noise, got another"),
-    "balanced clients": (balanced_clients, "at a point of its clients"),
-    "a noisy minimizer": (noisy_minimizer, "placed at a point that clients share, without noise"),
-    "a minimizer of clients": (minimizer_at_a_clients_point, "placed at a point that clients share, without noise"),
+    "a compressed sum": (
+        lambda p: p.compressed(gradient_of(p) + gradient_of(p), Q(1, 4)), "one group of clients"
+    ),
+    "the mean of a noise after a step": (mean_after_a_step, "at whose outcomes nothing is computed"),
+    "a step after the mean of a noise": (lambda p: (n := with_its_mean(p))[0].gradient(n[1]), "after its mean was"),
+    "a noise times its mean": (noise_times_its_mean, "must not have the noise of a client and its mean"),
+    "a sample of a noise and its mean": (sample_of_a_noise_and_its_mean, "the noise of a client and its mean"),
+    "balanced noise": (lambda p: p.function(L=1).balance(p.point(), noise(p)), "without noise"),
+    "balanced clients": (lambda p: p.function(L=1).balance(gradient_of(p)), "at a point of its clients"),
+    "a noisy minimizer": (lambda p: p.function(L=1).minimizer(noise(p)), "that clients share, without noise"),
+    "a minimizer of clients": (
+        lambda p: (p.function(L=1) + p.function()).minimizer(gradient_of(p)), "that clients share, without noise"
+    ),
     "a step of Frank and Wolfe of clients": (
-        lambda p: p.clients(2, L=1).linear_minimizer(p.point()),
-        "linear_minimizer must be asked of functions that are written one by one .* got the clients f0",
+        lambda p: p.clients(2, L=1).linear_minimizer(p.point()), "functions that are written one by one"
     ),
-    "a line search of clients": (lambda p: p.clients(2, L=1).line_search(p.point(), p.point()), "got the clients f0"),
     "a line search of a sum with clients": (
-        lambda p: (p.function(L=1) + p.clients(2, L=1)).line_search(p.point(), p.point()),
-        "got the clients f1",
+        lambda p: (p.function(L=1) + p.clients(2, L=1)).line_search(p.point(), p.point()), "got the clients f1"
     ),
-    "minimizer, weakly convex": (
-        lambda p: p.function(mu=-1).minimizer(),
-        "convex, or smooth and not quadratic, got f0",
-    ),
-    "minimizer, indefinite": (lambda p: p.function(-1, 1, quadratic=True).minimizer(), r"mu = -1 \(stationary_point"),
-    "minimizer, clients": (lambda p: p.clients(2, mu=-1, L=1).minimizer(), "convex functions, got f0"),
-    "Gamma of indefinite": (lambda p: p.function(-1, 1, quadratic=True).objective_gap(), r"\(stationary_point\(\)\)"),
+    "minimizer, weakly convex": (lambda p: p.function(mu=-1).minimizer(), "convex, or smooth and not quadratic"),
+    "minimizer, indefinite": (lambda p: p.function(-1, 1, quadratic=True).minimizer(), r"\(stationary_point"),
+    "minimizer, clients": (lambda p: p.clients(2, mu=-1, L=1).minimizer(), "convex functions"),
+    "Gamma of indefinite": (lambda p: p.function(-1, 1, quadratic=True).objective_gap(), r"\(stationary_point"),
     "least value, weakly convex": (lambda p: p.function(mu=-1, minimum=0), "minimum must be None"),
     "least value, indefinite": (lambda p: p.clients(2, -1, 1, quadratic=True, minimum=0), "minimum must be None"),
-    "a proximal step, not convex": (lambda p: p.function(mu=-2, L=1).proximal(p.point(), 1), "must minimize a convex"),
+    "a proximal step, not convex": (lambda p: p.function(mu=-2, L=1).proximal(p.point(), 1), "minimize a convex"),
     "a proximal step of a negative": (lambda p: (-1 * p.function(L=1)).proximal(p.point(), 1), "the factor -1"),
     "a mirror step, not convex": (lambda p: p.function(mu=-1, L=1).linear_minimizer(p.point()), "convex functions"),
-    "a negative Gamma": (lambda p: p.function(L=1).minimizer(objective_gap=-1), "objective_gap must be"),
+    "a minimizer that was placed": (minimizer_that_was_placed, "must be placed when it is first asked for"),
     "one name for two numbers": (one_name_for_two_numbers, "one number, got 'd' for 1 and for 3"),
-    "and an equality": (one_name_for_a_bound_and_an_equality, "one number, got 'd' for 1 and for 3"),
-    "noises of two sizes": (steps_with_different_noise, "got 'gradient_noise' for 1 and for 2"),
-    "one name for two points": (one_name_for_two_points, "no other point has, got 'x'"),
-}
+    "one name for two points": (lambda p: p.point("x") - p.point("x"), "no other point has"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_cannot_be_stated_is_refused_in_one_sentence(case: str) -> None:
+def test_what_cannot_be_stated_is_refused(case: str) -> None:
     write, sentence = REFUSED[case]
-    with pytest.raises(ValueError, match=sentence) as refused:
+    with pytest.raises(ValueError, match=sentence):
         write(Problem())
-    assert "\n" not in str(refused.value)
 
 
 def test_a_least_value_that_nothing_has_leaves_nothing() -> None:
@@ -289,15 +217,6 @@ def test_a_least_value_that_nothing_has_leaves_nothing() -> None:
     p.maximize(f.gradient(x).square)
     with pytest.raises(AssumptionViolated, match="contradictions of below"):
         p.solve()
-
-
-def small_mean(p: Problem) -> None:
-    """The root may be as small as one likes, which says nothing of x."""
-    x, y = p.point(), p.point()
-    p.at_most(p.geometric_mean(x.square, y.square), 1)
-    p.at_most(y.square, 1)
-    p.at_most(x.square, 9)
-    p.maximize(x.square)
 
 
 def at_the_points_of_clients(p: Problem) -> None:
@@ -316,7 +235,7 @@ def not_smooth_at_a_noisy_point(p: Problem) -> None:
     p.maximize(g.gradient(x - f.stochastic_gradient(x, variance=1)).square)
 
 
-@pytest.mark.parametrize("write", [small_mean, at_the_points_of_clients, not_smooth_at_a_noisy_point])
+@pytest.mark.parametrize("write", [at_the_points_of_clients, not_smooth_at_a_noisy_point])
 def test_what_is_stated_in_part_has_an_upper_side_only(write: Callable[[Problem], None]) -> None:
     p = Problem()
     write(p)
@@ -325,19 +244,3 @@ def test_what_is_stated_in_part_has_an_upper_side_only(write: Callable[[Problem]
     assert worst.lower is None
     assert worst.upper is not None
     assert worst.verify()[0] is None
-
-
-def test_names_of_a_proof_stand_for_one_thing_each() -> None:
-    p = Problem()
-    t, u = p.number(), p.number()
-    x, v0 = p.point("t"), p.point("v1")
-    p.at_most(x.square + v0.square, 1, name="G2")
-    p.at_most(t - (x @ p.vector()), 0)
-    p.at_most(u + 2 * t - v0.square, 0)
-    p.at_most(p.vector().square, 1, name="G2")
-    p.maximize(u + t)
-    with pytest.raises(AssumptionViolated):
-        p.solve()
-    labels = [one.label for one in p.program().constraints]
-    assert len({*labels}) == len(labels)
-    assert {"G2", "G2 (2)"} < {*labels}

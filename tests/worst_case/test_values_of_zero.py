@@ -22,15 +22,6 @@ def started(**of: Any) -> tuple[Problem, Any, Any, Any]:
     return p, f, best, x
 
 
-def below_0(given: dict[str, Any]) -> Problem:
-    p = Problem()
-    f = p.function(**given, minimum=0)
-    x = p.point("x")
-    p.at_most(x.square, 1, name="distance2")
-    p.maximize(-1 * f.value(x))
-    return p
-
-
 def below_the_minimum(**of: Any) -> Problem:
     p, f, best, x = started(**of)
     p.maximize(f.value(best) - f.value(x))
@@ -46,12 +37,6 @@ def descent(num_steps: int) -> Problem:
     return p
 
 
-def a_square_below_0() -> Problem:
-    p, f, _, x = started()
-    p.maximize(-1 * f.gradient(x).square)
-    return p
-
-
 def potential() -> Problem:
     """Let ``k (f - f*) + |x - x*|^2 / 2`` grow by one ``f - f*``: it does not."""
     p, f, best, x = started(L=1)
@@ -61,28 +46,11 @@ def potential() -> Problem:
     return p
 
 
-def nonexpansive() -> Problem:
-    p = Problem()
-    f, x, y = p.function(), p.point("x"), p.point("y")
-    p.at_most((x - y).square, 1, name="distance2")
-    p.maximize((f.proximal(x, 1) - f.proximal(y, 1)).square - (x - y).square)
-    return p
-
-
 def monotone() -> Problem:
     p = Problem()
     T, x, y = p.operator(monotone=True), p.point("x"), p.point("y")
     p.at_most((x - y).square, 1, name="distance2")
     p.maximize(-1 * ((T(x) - T(y)) @ (x - y)))
-    return p
-
-
-def below_the_minimum_of_clients() -> Problem:
-    p = Problem()
-    c = p.clients(3, **CLASS)
-    best, x = c.minimizer(), p.point("x")
-    p.at_most((x - best).square, 1, name="distance2")
-    p.maximize(c.value(best) - c.value(x))
     return p
 
 
@@ -102,15 +70,9 @@ def gradient_where_no_loss_is_left() -> Problem:
 
 
 ZEROS: dict[str, Callable[[], Problem]] = {
-    "minus a value": lambda: below_0({"L": 1}),
-    "minus a value of clients": below_the_minimum_of_clients,
     "minus a gap": lambda: below_the_minimum(L=1),
-    "minus a gap of a quadratic": lambda: below_the_minimum(**CLASS, quadratic=True),
-    "descent": lambda: descent(1),
     "descent in three steps": lambda: descent(3),
-    "minus a square": a_square_below_0,
     "potential": potential,
-    "nonexpansive": nonexpansive,
     "monotone": monotone,
     "least of two": least_of_two,
     "no loss": gradient_where_no_loss_is_left,
@@ -125,12 +87,6 @@ def test_a_value_of_0_is_proved_to_be_0(name: str) -> None:
     assert worst.verify() == worst.enclosure
     assert worst.value == worst.relative_width == 0
     assert worst.instance().run() == 0
-
-
-def test_the_lemma_of_a_value_of_0_has_no_constant() -> None:
-    worst = below_the_minimum(L=1).solve()
-    assert worst.multipliers.text == "f0(x*) - f0(x) <= 0"
-    assert "it holds that f0(x*) - f0(x) <= 0." in worst.proof()
 
 
 def test_the_checker_proves_a_value_of_0(tmp_path: Path) -> None:

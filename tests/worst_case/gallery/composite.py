@@ -46,12 +46,6 @@ def fast_proximal_gradients() -> Problem:
     return accelerated_proximal_gradients([(t[i] - 1) / t[i + 1] for i in range(3)])
 
 
-@example("composite", pepit=0.0769230786, theory=1 / 13)
-def fast_proximal_gradients_with_simple_weights() -> Problem:
-    """Taylor, Hendrickx, Glineur 2017: ``2 L / (n^2 + 5 n + 2)``."""
-    return accelerated_proximal_gradients([Q(i, i + 3) for i in range(3)])
-
-
 @example("composite", pepit=0.1273220109)
 def douglas_rachford() -> Problem:
     """Taylor, Hendrickx, Glineur 2017, Table of PESTO: 0.1273 for two steps."""

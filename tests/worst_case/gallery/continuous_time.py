@@ -41,13 +41,3 @@ def accelerated_flow_with_a_positive_potential() -> Problem:
         lambda y, speed, _: half * (half * y + speed).square,
         lambda y, speed, push: (half * y + speed) @ (half * speed + push),
     )
-
-
-@example("continuous time", pepit=-0.6666666916, theory=-2 / 3)
-def accelerated_flow_with_an_indefinite_potential() -> Problem:
-    """Sanz-Serna and Zygalakis 2021: another potential shrinks at the rate ``4/3 sqrt(mu)``."""
-    third = Q(1, 3)
-    return accelerated_flow(
-        lambda y, speed, _: third**2 * y.square + 2 * third * y @ speed + Q(1, 2) * speed.square,
-        lambda y, speed, push: 2 * third**2 * y @ speed + 2 * third * (speed.square + y @ push) + push @ speed,
-    )

@@ -40,12 +40,6 @@ def krasnoselskii_mann_with_constant_steps() -> Problem:
     return krasnoselskii_mann([Q(1, 4)] * 3)
 
 
-@example("fixed points", pepit=0.1196337114)
-def krasnoselskii_mann_with_increasing_steps() -> Problem:
-    """The same with steps of ``1 - 1 / (k + 2)``."""
-    return krasnoselskii_mann([Q(1, k + 2) for k in range(3)])
-
-
 @example("fixed points", pepit=0.169211588, theory=0.16921158063752498)
 def halpern_of_a_contraction() -> Problem:
     """Park and Ryu 2022: ``(1 + 1/g)^2 ((g - 1) / (g^(n + 1) - 1))^2`` for a contraction by ``1/g``."""

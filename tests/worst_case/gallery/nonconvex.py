@@ -75,11 +75,3 @@ def divergences_ahead() -> Problem:
     p, ahead, _ = nonconvex_bregman_gradient(Q(1, 2))
     p.maximize(ahead)
     return p
-
-
-@example("nonconvex", pepit=1.0000000002, theory=1)
-def divergences_behind() -> Problem:
-    """Bolte, Sabach, Teboulle, Vaisbourd 2018: ``g / n``."""
-    p, _, behind = nonconvex_bregman_gradient(Q(1))
-    p.maximize(behind)
-    return p

@@ -40,18 +40,6 @@ def follow_the_leader() -> Problem:
     return p
 
 
-@example("online", pepit=0.7071067848, theory=sqrt(2) / 2)
-def follow_the_regularized_leader() -> Problem:
-    """Orabona 2019: ``M D sqrt(n)``."""
-    p, n = Problem(), 2
-    step = near(1 / (2 * sqrt(n)))
-    f, inside, reference, x = losses(p, n)
-    y = p.point()
-    inside.call(y, 1 / step * (x - y) - f[0].gradient(y))
-    p.maximize(f[0].value(x) - f[0].value(reference) + f[1].value(y) - f[1].value(reference))
-    return p
-
-
 @example("online", pepit=1.3975425823, bound=2)
 def online_frank_wolfe() -> Problem:
     """Hazan and Kale 2012: at most ``4 / 3^(3/4) M D n^(3/4)``; for n = 3 a step goes all the way to a vertex."""

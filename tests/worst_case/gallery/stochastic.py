@@ -90,15 +90,3 @@ def stochastic_gradients() -> Problem:
     p.at_most(p.mean([one.gradient(best).square for one in f]), 1)
     p.maximize(p.mean([(x - one.gradient(x) - best).square for one in f]))
     return p
-
-
-@example("stochastic", pepit=0.8100000109, theory=0.81)
-def stochastic_gradients_that_agree() -> Problem:
-    """The same where all gradients are 0 at the minimizer: ``max((1 - h mu)^2, (1 - h L)^2)``."""
-    p = Problem()
-    f = [p.function(mu=Q(1, 10), L=1) for _ in range(2)]
-    best = f[0].minimizer()
-    f[1].call(best, 0 * best)
-    x = begun(p, best)
-    p.maximize(p.mean([(x - one.gradient(x) - best).square for one in f]))
-    return p

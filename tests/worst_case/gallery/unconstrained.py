@@ -35,20 +35,6 @@ def fast_gradients() -> Problem:
     return p
 
 
-@example("unconstrained", pepit=0.0666666671, theory=2 / 30)
-def fast_gradients_with_simple_weights() -> Problem:
-    """Taylor, Hendrickx, Glineur 2017, Table 1: ``2 L / (n^2 + 5 n + 6)``."""
-    p, n = Problem(), 3
-    f = p.function(L=1)
-    best = f.minimizer()
-    x = y = begun(p, best)
-    for i in range(n):
-        before, x = x, y - f.gradient(y)
-        y = x + Q(i, i + 3) * (x - before)
-    p.maximize(f.value(x) - f.value(best))
-    return p
-
-
 @example("unconstrained", pepit=0.1317287707, bound=0.25)
 def fast_gradients_of_strongly_convex_functions() -> Problem:
     """d'Aspremont, Scieur, Taylor 2021, Corollary 4.15: at most ``(1 - sqrt(mu/L))^n``; here ``sqrt(mu/L) = 1/2``."""
@@ -122,19 +108,6 @@ def gradient_descent_on_quadratics() -> Problem:
     return p
 
 
-@example("unconstrained", pepit=0.0469181614, bound=1 / (1 + sqrt(4 * (1 + sqrt(2)) ** 4 - 3)))
-def silver_steps() -> Problem:
-    """Altschuler and Parrilo 2023: at most ``L / (1 + sqrt(4 (1 + sqrt 2)^(2 k) - 3))`` after ``2^k - 1`` steps."""
-    p = Problem()
-    f = p.function(L=1)
-    best = f.minimizer()
-    x = begun(p, best)
-    for step in (near(sqrt(2)), Q(2), near(sqrt(2))):
-        x = x - step * f.gradient(x)
-    p.maximize(f.value(x) - f.value(best))
-    return p
-
-
 @example("unconstrained", pepit=0.4481251003, theory=(0.9 / 1.1) ** 4)
 def exact_line_search() -> Problem:
     """de Klerk, Glineur, Taylor 2017: ``((L - mu) / (L + mu))^(2 n)``."""
@@ -162,20 +135,6 @@ def heavy_ball() -> Problem:
     return p
 
 
-@example("unconstrained", pepit=0.0729927382)
-def inexact_fast_gradients() -> Problem:
-    """Fast gradients with simple weights, where gradients are off by a tenth of their length."""
-    p, n = Problem(), 3
-    f = p.function(L=1)
-    best = f.minimizer()
-    x = y = begun(p, best)
-    for i in range(n):
-        before, x = x, y - f.inexact_gradient(y, relative=Q(1, 10))
-        y = x + Q(i, i + 3) * (x - before)
-    p.maximize(f.value(x) - f.value(best))
-    return p
-
-
 HIGH, LOW = Q(11, 10), Q(9, 100)
 """``(1 + e) L`` and ``(1 - e) mu`` for e = 1/10, L = 1, mu = 1/10."""
 
@@ -198,38 +157,6 @@ def inexact_gradient_descent() -> Problem:
     return inexact_gradients(2)
 
 
-@example("unconstrained", pepit=0.518916622, theory=float(((HIGH - LOW) / (HIGH + LOW)) ** 4))
-def inexact_line_search() -> Problem:
-    """de Klerk, Glineur, Taylor 2017: the same with exact line search along inexact gradients."""
-    p = Problem()
-    f = p.function(mu=Q(1, 10), L=1)
-    best, x = f.minimizer(), p.point()
-    p.at_most(f.value(x) - f.value(best), 1)
-    for _ in range(2):
-        x = f.line_search(x, f.inexact_gradient(x, relative=Q(1, 10)))
-    p.maximize(f.value(x) - f.value(best))
-    return p
-
-
-@example("unconstrained", pepit=0.8282259817)
-def information_theoretic_exact_method() -> Problem:
-    """Taylor and Drori 2022: ``1 / (1 + q A_n)``."""
-    p, q, A = Problem(), Q(1, 100), Q(0)
-    f = p.function(mu=q, L=1)
-    best = f.minimizer()
-    x = z = begun(p, best)
-    for _ in range(3):
-        before = A
-        A = ((1 + q) * A + 2 * (1 + near(sqrt((1 + A) * (1 + q * A))))) / (1 - q) ** 2
-        beta = before / (1 - q) / A
-        delta = ((1 - q) ** 2 * A - (1 + q) * before) / (2 * (1 + q + q * before))
-        y = (1 - beta) * z + beta * x
-        x = y - f.gradient(y)
-        z = (1 - q * delta) * z + q * delta * y - delta * f.gradient(y)
-    p.maximize((z - best).square)
-    return p
-
-
 def optimized_gradients(n: int) -> Problem:
     """Write n steps of Kim and Fessler's method with L = 3."""
     p = Problem()
@@ -247,22 +174,6 @@ def optimized_gradients(n: int) -> Problem:
 def optimized_gradient_method() -> Problem:
     """Kim and Fessler 2016: ``L / (2 t_n^2)``."""
     return optimized_gradients(3)
-
-
-@example("unconstrained", pepit=0.4523087673, theory=float(6 / optimized_gradient_weights(3)[-1] ** 2))
-def optimized_gradient_method_for_gradients() -> Problem:
-    """Kim and Fessler 2021: ``2 L / t_n^2`` of the last squared gradient, from a gap of 1."""
-    p, n, L = Problem(), 3, 3
-    f, t = p.function(L=L), optimized_gradient_weights(n)[::-1]
-    best, x = f.minimizer(), p.point()
-    p.at_most(f.value(x) - f.value(best), 1)
-    y = x
-    for i in range(n):
-        before, y = y, x - Q(1, L) * f.gradient(x)
-        share = (2 * t[i + 1] - 1) / (2 * t[i] - 1)
-        x = y + (t[i] - 1) / t[i] * share * (y - before) + share * (y - x)
-    p.maximize(f.gradient(x).square)
-    return p
 
 
 @example("unconstrained", pepit=0.0208333372, theory=1 / 48)
@@ -290,24 +201,6 @@ def subgradient_method() -> Problem:
         x = x - Q(1, 4) * f.gradient(x)
         gaps.append(f.value(x) - f.value(best))
     p.maximize(*gaps)
-    return p
-
-
-@example("unconstrained", pepit=0.0312500007, bound=0.5**6 * 2)
-def triple_momentum() -> Problem:
-    """Van Scoy, Freeman, Lynch 2018: at most ``rho^(2 n) L/2 L/mu`` with ``rho = 1 - sqrt(mu/L)``, here 1/2."""
-    p, rho = Problem(), Q(1, 2)
-    alpha, beta = 1 + rho, rho**2 / (2 - rho)
-    gamma, delta = rho**2 / (1 + rho) / (2 - rho), rho**2 / (1 - rho**2)
-    f = p.function(mu=Q(1, 4), L=1)
-    best = f.minimizer()
-    x = y = last = before = begun(p, best)
-    for _ in range(3):
-        after = (1 + beta) * x - beta * before - alpha * f.gradient(y)
-        y = (1 + gamma) * after - gamma * x
-        last = (1 + delta) * after - delta * x
-        before, x = x, after
-    p.maximize(f.value(last) - f.value(best))
     return p
 
 
