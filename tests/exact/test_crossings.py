@@ -6,7 +6,7 @@ from math import inf
 
 import numpy as np
 
-from fedtheory.exact._crossings import Place, Root, _sorted, places, roots
+from fedtheory.exact._crossings import Place, Root, _sorted, places
 from fedtheory.exact._integer_forms import integer_forms
 from fedtheory.federation.quadratic import QuadraticFederation
 
@@ -18,16 +18,6 @@ def test_numbers_whose_whole_units_are_in_the_wrong_order_are_told_apart_by_more
     whole = Root(Fraction(two_parts.times(64) + 1, 2**64), 0, Fraction(0))
     assert two_parts.times(64) < whole.times(64)
     assert _sorted([two_parts, whole])[0] == [whole, two_parts]
-
-
-def test_a_number_is_the_same_root_of_a_line_and_of_a_parabola():
-    one, two = (Root(Fraction(number), 0, Fraction(0)) for number in (1, -2))
-    assert roots(0, 3, -6) == {one}  # 6 y - 6
-    assert roots(5, 5, -20 + 5) == {Root(Fraction(1), 0, Fraction(0)), Root(Fraction(-3), 0, Fraction(0))}
-    assert roots(-4, -2, 8) == {one, two}  # -4 (y - 1) (y + 2)
-    assert roots(1, 0, -2) == {Root(Fraction(0), sign, Fraction(2)) for sign in (-1, 1)}
-    assert roots(3, 3, 3) == {Root(Fraction(-1), 0, Fraction(0))}
-    assert roots(1, 1, 2) == roots(0, 0, 5) == roots(0, 0, 0) == set()
 
 
 # With x = w + 10 the losses are (x + 1)^2/2, (x - 1)^2/2 and (x - 1/2)^2 + 1/4: all are 1/2 at x = 0; the last meets

@@ -7,9 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from fedtheory.exact._crossings import Place
-from fedtheory.exact._integer_forms import integer_forms
-from fedtheory.exact._one_dimension import _lowest, _Piece, _pieces, sides_in_one_dimension
+from fedtheory.exact._one_dimension import _lowest, _pieces, sides_in_one_dimension
 from fedtheory.exact._problem import problem_of
 from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.federation.quadratic import QuadraticFederation
@@ -23,16 +21,6 @@ def test_a_diagonal_skew_that_is_least_at_infinity_is_found_there():
     least = selection_skew(fed, PowerOfChoice(1, 2)).rho_diagonal
     assert least.lower <= 1 <= least.upper
     assert least.width < 3e-13
-
-
-def test_the_least_skew_of_a_piece_passes_over_a_model_that_all_prefer():
-    # Curvatures 1 and 3 at 0, all frequency on the second: 3/2 everywhere but at 0, which is one of the ends.
-    shared = QuadraticFederation([1.0, 3.0], [[0.0], [0.0]], [0.75, 0.25], [0.5, 0.0])
-    q = np.array([0.0, 1.0])
-    place = Place(np.arange(2.0), 0, 5, 1, 2, is_crossing=False)
-    piece = _Piece(place, q, integer_forms(shared).skew(q))
-    assert _lowest(piece) == _lowest(piece._replace(place=place._replace(left=None))) == 2
-    assert _lowest(piece._replace(place=place._replace(inside=0, is_crossing=True))) is None
 
 
 @pytest.mark.parametrize("seed", range(6))
