@@ -3,9 +3,7 @@
 import ast
 import importlib
 import inspect
-import re
 import runpy
-import types
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -40,63 +38,6 @@ def public_names(package: str) -> list[tuple[str, Any]]:
 PACKAGES = sorted(name for name in fedtheory.__all__ if isinstance(getattr(fedtheory, name), ModuleType))
 
 
-def sections(text: str) -> dict[str, str]:
-    """Sections of a docstring in numpydoc's form, by title."""
-    parts = re.split(r"^([A-Z][\w ]+)\n-{3,}$", text, flags=re.MULTILINE)
-    return dict(zip(parts[1::2], parts[2::2], strict=True))
-
-
-def returns_something(node: ast.FunctionDef) -> bool:
-    """Whether there is anything to say of what a call gives."""
-    if node.returns is not None:
-        return ast.unparse(node.returns) != "None"
-    return any(isinstance(inner, ast.Return | ast.Yield) and inner.value is not None for inner in ast.walk(node))
-
-
-def raises_something(node: ast.AST, tree: ast.Module) -> bool:
-    """Whether the function, or one of its file that it calls, raises or hands arguments to what validates them."""
-    functions = {inner.name: inner for inner in tree.body if isinstance(inner, ast.FunctionDef)}
-    seen: set[ast.AST] = set()
-    waiting = [node]
-    while waiting:
-        here = waiting.pop()
-        seen.add(here)
-        for inner in uncaught(here):
-            if isinstance(inner, ast.Raise) or (isinstance(inner, ast.Call) and is_validation(inner.func)):
-                return True
-            if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name):
-                waiting += [known for known in [functions.get(inner.func.id)] if known and known not in seen]
-    return False
-
-
-def uncaught(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield a node and all below it, but for what stands where every exception is caught."""
-    yield node
-    caught = isinstance(node, ast.Try) and any(ast.unparse(one.type or node) == "Exception" for one in node.handlers)
-    for inner in node.handlers if isinstance(node, ast.Try) and caught else ast.iter_child_nodes(node):
-        yield from uncaught(inner)
-
-
-def is_validation(called: ast.expr) -> bool:
-    """Whether this is one of the helpers that refuse arguments."""
-    return isinstance(called, ast.Attribute) and ast.unparse(called.value) == "validate" and called.attr != "generator"
-
-
-def missing(function: Public) -> list[str]:
-    """Name what the docstring of a function does not say."""
-    name, value, node, tree = function
-    found = sections(inspect.getdoc(value) or "")
-    parameters = [argument.arg for argument in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]]
-    parameters = [parameter for parameter in parameters if not parameter.startswith("_")]
-    told = set(re.findall(r"\w+", " ".join(re.findall(r"^\S.*$", found.get("Parameters", ""), flags=re.MULTILINE))))
-    lacking = [f"{name}: parameter {parameter}" for parameter in parameters if parameter not in told]
-    if returns_something(node) and not {"Returns", "Yields"} & set(found):
-        lacking.append(f"{name}: Returns")
-    if raises_something(node, tree) and "Raises" not in found:
-        lacking.append(f"{name}: Raises")
-    return lacking
-
-
 @cache
 def syntax(module: str) -> ast.Module:
     """Syntax tree of a module."""
@@ -117,53 +58,6 @@ def functions_of(package: str) -> Iterator[Public]:
 def test_no_function_lacks_an_example(package: str) -> None:
     lacking = (name for name, value, *_ in functions_of(package) if ">>>" not in (inspect.getdoc(value) or ""))
     check_of_all("an example", lacking)
-
-
-SAMPLE = '''
-def _checked(x):
-    return validate.positive("x", x)
-
-def caught(x: float) -> float:
-    """Say half.
-
-    Parameters
-    ----------
-    x
-        Of any size.
-    """
-    try:
-        raise ValueError
-    except Exception:
-        return x / 2
-
-def half(x: float, y: float) -> float:
-    """Say half.
-
-    Parameters
-    ----------
-    x
-        Positive.
-    """
-    return _checked(x) / 2
-'''
-
-
-def test_each_missing_section_is_named() -> None:
-    tree = ast.parse(SAMPLE)
-    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
-    documented = {name: types.SimpleNamespace(__doc__=ast.get_docstring(node)) for name, node in functions.items()}
-    assert missing(("half", documented["half"], functions["half"], tree)) == [
-        "half: parameter y",
-        "half: Returns",
-        "half: Raises",
-    ]
-    assert missing(("caught", documented["caught"], functions["caught"], tree)) == ["caught: Returns"]
-
-
-@pytest.mark.parametrize("package", PACKAGES)
-def test_no_public_function_lacks_parameters_returns_or_raises(package: str) -> None:
-    lacking = [line for function in functions_of(package) for line in missing(function)]
-    check_of_all("a section of the docstring", lacking)
 
 
 def test_every_parameter_of_a_bound_has_a_meaning_and_every_bound_its_source() -> None:

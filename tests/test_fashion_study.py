@@ -11,7 +11,6 @@ import pytest
 import xarray
 
 import fedtheory as ft
-from fedtheory.sweeps import run as running
 from tests.quick_studies import loaded
 
 STUDY = loaded("greedyfed_tables")
@@ -86,32 +85,6 @@ def test_one_seed_has_no_deviation() -> None:
     rows = FASHION.rows_of_fashion(data_of({("one class", "FedAvg"): CURVE[:1]}))
     assert all(np.isnan(row["std"]) for row in rows)
     assert {row["clients"] for row in rows} == {"one class"}
-
-
-@pytest.mark.slow
-def test_kept_runs_are_not_run_again_and_unknown_words_are_refused(tmp_path, monkeypatch) -> None:
-    quick = dataclasses.replace(STUDY.quick.fashion, num_rounds=3)
-    config = dataclasses.replace(
-        STUDY.quick, fashion=quick, variants=("FedAvg",), settings=("as drawn",), runs=str(tmp_path / "runs")
-    )
-    first = FASHION.tables(config, ft.study.silent)
-    kept = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("data.nc"))
-    assert len(kept) == 4  # of FedAvg and GreedyFed, one for each seed
-
-    def attempt(*_: Any) -> Any:
-        raise AssertionError
-
-    with monkeypatch.context() as patch:
-        patch.setattr(running, "_attempt", attempt)
-        again = FASHION.tables(config, ft.study.silent)
-    np.testing.assert_array_equal(first["accuracy"], again["accuracy"])
-    with pytest.raises(ValueError, match=r"variants must be among GreedyFed, mean; .*, got FedSGD"):
-        FASHION.planned(dataclasses.replace(config, variants=("FedSGD",)))
-    with pytest.raises(ValueError, match=r"settings must be among one class; as drawn; .*, got alpha = 2"):
-        FASHION.planned(dataclasses.replace(config, settings=("alpha = 2",)))
-    cifar = dataclasses.replace(config, fashion=dataclasses.replace(quick, data=("cifar",)), runs=None)
-    with pytest.raises(ValueError, match=r"data must be digits, fashion-mnist, or four IDX files: .*, got cifar"):
-        FASHION.tables(cifar, ft.study.silent)
 
 
 def test_all_variants_are_run_where_choosing_is_asked_and_centralized_training_once(monkeypatch) -> None:

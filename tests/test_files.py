@@ -1,18 +1,15 @@
 """Files are written atomically, names are taken once, and progress counts finished work."""
 
 import errno
-import io
 import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 import fedtheory as ft
 from fedtheory._storage.files import deliver, locked, place, publish
-from fedtheory._support import progress
 from fedtheory.study._folder import Folder
 
 
@@ -49,28 +46,6 @@ def test_what_a_disk_refuses_is_said_and_leaves_nothing(
     with pytest.raises(OSError, match=sentence) as refusal:
         place(tmp_path / "new.nc", b"half")
     assert (refusal.value.errno, list(tmp_path.iterdir())) == (number, [])
-
-
-def test_a_bar_shows_how_far_work_is_and_what_is_left_of_it() -> None:
-    shown = io.StringIO()
-    console = Console(file=shown, force_terminal=True, width=120)
-    with progress._bar(console, "rounds", 10) as report:
-        report(3, 10, "5 s left", "the third")
-    assert [word for word in ("rounds", "3/10", "5 s left", "the third") if word not in shown.getvalue()] == []
-
-
-def test_what_is_left_is_told_by_what_was_done_since_work_began(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[tuple[int, int]] = []
-
-    def left(new: int, missing: int, _: float) -> str:
-        asked.append((new, missing))
-        return ""
-
-    monkeypatch.setattr(progress, "_left", left)
-    for before in ({}, {"done": 10}):
-        with progress.reported("parts", 20, delay=0.0, **before) as report:
-            report(15)
-    assert asked == [(15, 5), (5, 5)]
 
 
 def lead_to(target: Path, *names: Path) -> None:

@@ -103,11 +103,6 @@ def test_what_is_published_is_run_on_all_partitions_and_what_else_where_it_is_as
     assert len(found) == len(wanted)
 
 
-def test_unknown_settings_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"settings must be among as published, .*, got nonsense"):
-        RUNS.planned(dataclasses.replace(STUDY.quick, settings=("nonsense",)))
-
-
 def test_runs_on_other_partitions_are_not_compared() -> None:
     keys = ("base", 0.3, "rand, m = 2"), ("base", 0.3, "pow-d, d = 4")
     seeds, names = [0, 1, 0], [keys[0][2], keys[0][2], keys[1][2]]

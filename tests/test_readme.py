@@ -6,8 +6,6 @@ import io
 import re
 import runpy
 import shlex
-import subprocess
-import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -123,17 +121,6 @@ def missing_extras(command: str) -> set[str]:
     return {name for group in re.findall(r"\.\[([\w,]+)\]", command) for name in group.split(",")} - set(extras)
 
 
-def subcommands(page: str) -> set[str]:
-    """What a page asks ``fedtheory`` or ``python -m fedtheory`` to do, inline or in a block."""
-    return set(re.findall(r"(?:python -m |`)fedtheory (\w+)", page))
-
-
-def understands(subcommand: str) -> bool:
-    """Whether the command line has this subcommand."""
-    command = [sys.executable, "-m", "fedtheory", subcommand, "--help"]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, check=False).returncode == 0
-
-
 def read(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
 
@@ -161,13 +148,6 @@ def test_every_link_and_picture_leads_somewhere(name: str) -> None:
     made_by_the_build = re.compile(r"(\.\./)?(gallery/\w+\.rst|_static/made/.*)")
     local = [target for target in targets if not target.startswith("http") and not made_by_the_build.fullmatch(target)]
     assert [target for target in local if not ((ROOT / name).parent / target).exists()] == []
-
-
-def test_the_command_line_understands_every_subcommand_that_is_shown() -> None:
-    shown = set().union(*(subcommands(read(name)) for name in [*PAGES, CONTRIBUTING]))
-    assert {"verify", "show"} <= shown
-    assert {name for name in shown if not understands(name)} == set()
-    assert not understands("no_such_subcommand")
 
 
 def test_a_wrong_output_is_seen(tmp_path: Path) -> None:

@@ -66,13 +66,6 @@ STUDY = Study("sums", Config(), Config(2), run, table, lambda data: {})
 '''
 
 
-def test_an_unknown_study_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stop:
-        main(["study", "eror_floor"])
-    assert stop.value.code == 2
-    assert capsys.readouterr().err.endswith("error: NAME must be a study, got 'eror_floor' (close: error_floor)\n")
-
-
 @pytest.mark.slow  # builds a wheel in an environment of its own
 def test_the_wheel_holds_the_studies(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(tmp_path), str(ROOT)]
