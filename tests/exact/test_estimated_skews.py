@@ -216,14 +216,3 @@ def _everybody(round_index, table, memory, rng, present):
 def test_strategies_that_the_definition_does_not_cover_are_refused(changes):
     with pytest.raises(ValueError, match="strategy must select by the exact losses of all clients"):
         selection_skew_at(FED, Plain(changes), [0.0, 0.0], [1.0, 0.0], num_draws=5)
-
-
-@pytest.mark.parametrize("unit", [1e-20, 1e6])
-def test_rounding_of_a_shared_minimizer_has_no_unit(unit):
-    centers = unit * np.array([[0.3], [0.3], [np.nextafter(0.3, 1)]])
-    same, apart = (QuadraticFederation(np.ones(3), c, [0.25, 0.5, 0.25]) for c in (centers, centers * [[1], [2], [3]]))
-    assert np.std(sampled_models(same, 2000, spread=3.0, rng=1) - same.minimizer) == pytest.approx(3, rel=0.06)
-    reach = np.abs(apart.local_minimizers - apart.minimizer).max()
-    assert np.std(sampled_models(apart, 2000, spread=3.0, rng=1) - apart.minimizer) == pytest.approx(
-        3 * reach, rel=0.06
-    )

@@ -13,8 +13,8 @@ from fedtheory.datasets.quadratics import power_of_choice_quadratics
 from fedtheory.exact._diagonal import diagonal_bound, proved_bound, ranked_matrices
 from fedtheory.exact._forms import forms
 from fedtheory.exact._problem import problem_of
-from fedtheory.exact._ranking import largest_product, largest_totals, least_skew_over_rankings
-from fedtheory.exact.selection_skews import selection_skew, smallest_over_models
+from fedtheory.exact._ranking import largest_product
+from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.exact.skews import skew, skew_extremes
 from fedtheory.exact.subsets import subset_minima
 from fedtheory.federation.quadratic import QuadraticFederation
@@ -61,6 +61,15 @@ def test_two_opposite_clients_have_skews_zero_one_and_one():
         assert interval.lower <= value <= interval.upper
         assert interval.width <= 3e-13
         assert interval.lower_by == interval.upper_by == "all rankings in one dimension"
+
+
+def test_a_diagonal_skew_that_is_least_at_infinity_is_found_there():
+    # Equal curvatures and minima, no two centers alike: larger losses are preferred, so that the skew is above 1
+    # wherever losses differ, and it falls to 1 as they become alike.
+    fed = QuadraticFederation(np.ones(3), [[-1.0], [0.25], [2.0]], [0.5, 0.3, 0.2])
+    least = selection_skew(fed, PowerOfChoice(1, 2)).rho_diagonal
+    assert least.lower <= 1 <= least.upper
+    assert least.width < 3e-13
 
 
 def test_unequal_minima_keep_rho_tilde_below_its_rearrangement_bound():
@@ -114,7 +123,7 @@ def test_fixed_frequencies_are_exact(strategy):
 
 def test_the_instance_of_the_paper_has_a_rho_bar_below_one_and_a_diagonal_skew_above():
     fed = power_of_choice_quadratics(12, 5, rng=0)
-    skews = [selection_skew(fed, PowerOfChoice(2, d), num_models=600) for d in (2, 4, 8, 12)]
+    skews = [selection_skew(fed, PowerOfChoice(2, d), num_models=200) for d in (2, 4, 12)]
     assert all(s.rho_bar.upper < 1 for s in skews)
     assert [s.rho_bar.upper for s in skews] == sorted((s.rho_bar.upper for s in skews), reverse=True)
     assert all(s.rho_diagonal.lower > 1 for s in skews[1:])
@@ -188,31 +197,6 @@ def test_subset_minima_that_are_known_already_give_the_same_and_must_fit():
     assert known == selection_skew(fed, strategy, **options)
     with pytest.raises(ValueError, match=r"least_ratios must have shape \(6,\), got \(2,\)"):
         selection_skew(fed, strategy, least_ratios=np.zeros(2))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("minima", [0.0, 1.0])
-@pytest.mark.parametrize("seed", range(4))
-def test_search_and_cutting_planes_enclose_the_exact_skews_of_one_dimension(seed, minima):
-    fed, law = federation(seed, 6, 1, minima), law_of(federation(seed, 6, 1), 2, 4)
-    exact = selection_skew(fed, PowerOfChoice(2, 4))
-    bound = diagonal_bound(ranked_matrices(forms(fed), fed.minima, law), law)
-    assert bound.value <= exact.rho_diagonal.lower + 1e-9
-    totals = largest_totals(law, fed.weights)
-    assert least_skew_over_rankings(totals, subset_minima(fed)) <= exact.rho_bar.lower + 1e-12
-    searched = smallest_over_models(
-        lambda w: skew_extremes(fed, law.frequencies(fed.losses(w)))[0], fed, np.random.default_rng(0), 1500
-    )
-    # the function is constant between crossings, so a search that finds the right cell is exact
-    assert searched[0].value == pytest.approx(exact.rho_bar.lower, abs=1e-12)
-    assert diagonal_by_search(fed, law) == pytest.approx(exact.rho_diagonal.lower, abs=1e-3)
-
-
-def diagonal_by_search(fed, law):
-    def ratio(w):
-        return float(skew(fed, law.frequencies(fed.losses(w)), w))
-
-    return smallest_over_models(ratio, fed, np.random.default_rng(0), 1500)[0].value
 
 
 @pytest.mark.parametrize("dim", [1, 3])
