@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from fedtheory import bounds
 from fedtheory._support import validate
 from fedtheory._support.compiling import compiled
 from fedtheory._support.validate import Array, RNGLike
@@ -389,11 +390,10 @@ def _limit(asked: _Asked, cases: Sequence[_Case], seeds: np.random.SeedSequence)
 
 def _rate(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None:
     """Compare the distance with 10^6 times the bound on its mean, exceeded with probability at most 10^-6."""
-    from fedtheory.bounds.proxskip import refined_fixed_step_potential
-
+    bound = bounds.proxskip.refined_fixed_step_potential
     steps = int(200 / asked.like.probability**2)
     known = for_run(
-        refined_fixed_step_potential,
+        bound,
         case.fed,
         Full(),
         num_rounds=steps,
@@ -402,7 +402,7 @@ def _rate(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None:
         initial=case.initial,
     )
     # The server's model is the clients' mean at the last communication; half of the steps are more than enough.
-    most = max(refined_fixed_step_potential(**{**known, "num_steps": steps // 2}) / FALSE_ALARMS, asked.rtol**2)
+    most = max(bound(**{**known, "num_steps": steps // 2}) / FALSE_ALARMS, asked.rtol**2)
     found = float(np.sum((asked.model(case, steps, seeds) - case.fed.minimizer) ** 2))
     if not found <= most:
         raise Failed(

@@ -16,8 +16,8 @@ from fedtheory._support.threads import pinned
 from fedtheory._support.validate import Array
 from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.federation._cross_entropy import CrossEntropy, class_probabilities, residuals, sample_losses
-from fedtheory.federation._sampled import accuracy, at_each, checked_data, checked_weights, client_means, with_constant
 from fedtheory.federation.client_data import FederatedData, Labels
+from fedtheory.federation.sampled import accuracy, at_each, checked_data, checked_weights, client_means, with_constant
 from fedtheory.statistics.interval import Interval
 
 __all__ = ["SoftmaxFederation"]
