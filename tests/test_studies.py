@@ -19,11 +19,11 @@ from tests.quick_studies import SCRIPTS, loaded, quick_result
 
 by_name = pytest.mark.parametrize("name", [script.stem for script in SCRIPTS])
 # The quick runs of these stay in the fast tier.
-FAST = ("error_floor", "selection_skew", "tight_rates")
+FAST = ("error_floor", "tight_rates")
 
 
 def each(*names: str) -> pytest.MarkDecorator:
-    """Ask for the quick run of each study, slow but for three."""
+    """Ask for the quick run of each study, slow but for two."""
     return pytest.mark.parametrize(
         "name", [pytest.param(name, marks=() if name in FAST else pytest.mark.slow) for name in names]
     )

@@ -60,6 +60,8 @@ def draw(data):
 
 
 TOY = study.Study("toy", Coins(), Coins(num_throws=200), throw, rows, fair, {"heads": draw})
+# A figure takes longer to draw than all else.
+BARE = replace(TOY, figures={})
 
 
 @pytest.fixture(autouse=True)
@@ -123,7 +125,7 @@ def test_a_file_in_the_place_of_the_folder_is_refused_before_the_run(tmp_path):
 
 
 def test_a_changed_file_is_not_loaded(tmp_path):
-    study.produce(TOY, TOY.quick, tmp_path)
+    study.produce(BARE, TOY.quick, tmp_path)
     (tmp_path / "table.json").write_text(json.dumps({"rows": []}))
     with pytest.raises(ValueError, match=r"got table\.json, which differs from the one that metadata\.json lists"):
         study.load(tmp_path)
@@ -161,7 +163,7 @@ def test_default_output_is_named_after_the_study(tmp_path, monkeypatch):
 
 
 def test_a_finding_that_does_not_hold_exits_with_one_and_keeps_the_results(tmp_path, capsys):
-    unfair = replace(TOY, findings=lambda data: {"fair": study.Finding("The coin is fair.", False, "mean 0.9")})
+    unfair = replace(BARE, findings=lambda data: {"fair": study.Finding("The coin is fair.", False, "mean 0.9")})
     assert exit_code(["--quick", "--out", str(tmp_path)], unfair) == 1
     assert "toy: does not hold: The coin is fair. mean 0.9" in capsys.readouterr().err
     assert not study.load(tmp_path).findings["fair"].holds
@@ -236,10 +238,10 @@ def test_a_configuration_is_made_again_from_what_json_keeps_of_it():
 
 def test_stored_results_are_answered_again_from_their_folder_alone(tmp_path, capsys):
     folder = str(tmp_path / "out")
-    study.main(TOY, ["--quick", "--seed", "3", "--num-throws", "250", "--out", folder])
+    study.main(BARE, ["--quick", "--seed", "3", "--num-throws", "250", "--out", folder])
     before = {name: (tmp_path / "out" / name).read_bytes() for name in names(tmp_path / "out")}
     capsys.readouterr()
-    study.main(TOY, ["--from", folder])
+    study.main(BARE, ["--from", folder])
     shown = capsys.readouterr()
     assert f"the same data as in {folder}" in shown.out
     assert (shown.out.count("250"), shown.err) == (1, "")
@@ -247,13 +249,13 @@ def test_stored_results_are_answered_again_from_their_folder_alone(tmp_path, cap
     def biased(config, progress):
         return 1 - throw(config, progress)
 
-    assert exit_code(["--from", folder], replace(TOY, run=biased)) == 1
+    assert exit_code(["--from", folder], replace(BARE, run=biased)) == 1
     shown = capsys.readouterr()
     assert f"other data as in {folder}" in shown.out
     assert "toy: heads differs, by at most 1.0e+00 of its size" in shown.err
     assert {name: (tmp_path / "out" / name).read_bytes() for name in names(tmp_path / "out")} == before
     assert exit_code(["--from", folder, "--seed", "4"]) == 2
-    assert exit_code(["--from", folder], replace(TOY, name="other")) == 2
+    assert exit_code(["--from", folder], replace(BARE, name="other")) == 2
     assert "--from must name results of other, got those of 'toy'" in capsys.readouterr().err
 
 
@@ -263,10 +265,6 @@ def test_what_is_missing_in_a_folder_is_named(tmp_path, name):
     (tmp_path / name).unlink()
     with pytest.raises(ValueError, match=f"must hold the results of a study, got a folder in which {name} is missing"):
         study.load(tmp_path)
-
-
-# A figure takes longer to draw than all else.
-BARE = replace(TOY, figures={})
 
 
 def resealed(folder: Path, **files: bytes) -> None:
@@ -390,10 +388,10 @@ def test_stored_results_are_shown_again_without_a_run(tmp_path, capsys, monkeypa
 def test_two_processes_do_not_write_into_one_folder(tmp_path):
     def again(config, progress):
         with pytest.raises(FileExistsError, match=r"only one study may write into .*, got another process"):
-            study.produce(TOY, config, tmp_path)
+            study.produce(BARE, config, tmp_path)
         return throw(config, progress)
 
-    study.produce(replace(TOY, run=again), TOY.quick, tmp_path)
+    study.produce(replace(BARE, run=again), TOY.quick, tmp_path)
     assert study.load(tmp_path).data.sizes["throw"] == 200
 
 
@@ -417,20 +415,20 @@ def test_ctrl_c_ends_a_study_with_130_and_one_line(tmp_path, capsys):
 
 
 def test_what_changed_since_is_said(tmp_path, capsys):
-    study.produce(TOY, TOY.quick, tmp_path)
+    study.produce(BARE, TOY.quick, tmp_path)
     metadata = json.loads((tmp_path / "metadata.json").read_text())
     metadata["surroundings"]["numpy"] = "1.0"
     (tmp_path / "metadata.json").write_text(json.dumps(metadata))
-    study.main(TOY, ["--from", str(tmp_path)])
+    study.main(BARE, ["--from", str(tmp_path)])
     assert f"toy: numpy was 1.0, is {np.__version__}" in capsys.readouterr().err
 
 
 def test_results_of_another_configuration_exit_with_two_and_one_line(tmp_path, capsys):
-    study.main(TOY, ["--quick", "--out", str(tmp_path)])
+    study.main(BARE, ["--quick", "--out", str(tmp_path)])
     capsys.readouterr()
     again = ["--quick", "--seed", "1", "--out", str(tmp_path)]
     assert exit_code(again) == 2
     shown = capsys.readouterr()
     assert "--force to overwrite" in shown.err
     assert shown.err.count("\n") == 1
-    study.main(TOY, [*again, "--force"])
+    study.main(BARE, [*again, "--force"])
