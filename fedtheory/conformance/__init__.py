@@ -11,7 +11,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "aggregation": ["check_aggregation"],
-        "checks": ["checks_of"],
         "constants": ["constants_of"],
         "drawing": [
             "games",
@@ -40,7 +39,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
 
 if TYPE_CHECKING:
     from fedtheory.conformance.aggregation import check_aggregation as check_aggregation
-    from fedtheory.conformance.checks import checks_of as checks_of
     from fedtheory.conformance.constants import constants_of as constants_of
     from fedtheory.conformance.drawing import games as games
     from fedtheory.conformance.drawing import laws as laws

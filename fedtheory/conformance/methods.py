@@ -23,15 +23,14 @@ from fedtheory.conformance._checks import (
     FALSE_ALARMS,
     Check,
     Failed,
+    Kit,
     ask,
-    conformance,
+    excused,
     generator,
     leaves_inputs,
-    named,
     same_generator,
     seeds_of,
 )
-from fedtheory.conformance.results import Conformance
 from fedtheory.engine.simulation import fedavg
 from fedtheory.errors import DivergenceWarning
 from fedtheory.exact.runs import for_run
@@ -97,6 +96,7 @@ def _gradient(curvature: Array, center: Array, model: npt.ArrayLike) -> Array:
     return slope
 
 
+@Kit
 def check_method(
     method: Method | Callable[..., Any],
     like: Method | None,
@@ -106,7 +106,7 @@ def check_method(
     num_selected: int | None = None,
     rtol: float = 1e-9,
     exceptions: Mapping[str, str] | None = None,
-) -> Conformance:
+) -> list[Check]:
     r"""Check a method of local steps: a method of fedtheory, or a function that trains all clients.
 
     Parameters
@@ -176,25 +176,6 @@ def check_method(
     >>> check_method(Scaffold(), like=Scaffold()).holds
     True
     """
-    checks = method_checks(method, like, rng, proximal_weight=proximal_weight, num_selected=num_selected, rtol=rtol)
-    return conformance(named(method), checks, exceptions)
-
-
-def method_checks(
-    method: Method | Callable[..., Any],
-    like: Method | None,
-    rng: RNGLike = 0,
-    *,
-    proximal_weight: float = 0.0,
-    num_selected: int | None = None,
-    rtol: float = 1e-9,
-) -> list[Check]:
-    """Return the checks of ``check_method``, to be run one by one; the arguments are the same.
-
-    >>> from fedtheory.methods import FedNova
-    >>> [check.name for check in method_checks(FedNova(), FedNova())][-2:]
-    ['first rounds', 'limit']
-    """
     if not (like is None or isinstance(like, Scaffold | Scaffnew | FedNova | FedAvgM | FedDyn) or _is_compressed(like)):
         message = (
             "like must be a Scaffold, Scaffnew, FedNova, FedAvgM or FedDyn of fedtheory.methods, an ErrorFeedback or "
@@ -237,7 +218,7 @@ def method_checks(
         works["limit"] = lambda seeds: _limit(asked, cases, seeds)
     if isinstance(like, Scaffnew):
         works["rate"] = lambda seeds: _rate(asked, cases[0], seeds)
-    return [Check(name, partial(_seeded, work, name, seeds)) for name, work in works.items()]
+    return excused([Check(name, partial(_seeded, work, name, seeds)) for name, work in works.items()], exceptions)
 
 
 def _is_compressed(like: Method | None) -> bool:

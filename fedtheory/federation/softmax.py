@@ -292,11 +292,6 @@ def minimizer(objective: CrossEntropy, start: Array) -> Array:
 
     Steps are halved until the norm of the gradient decreases. Unlike the loss, this norm is not dominated by rounding
     near the minimizer, and with a positive definite Hessian its only stationary point is the minimizer.
-
-    Raises
-    ------
-    OracleError
-        If rounding keeps the gradient above the tolerance, or hides the ridge term (features of very large scale).
     """
     w = np.array(start)
     gradient = objective.gradient(w)

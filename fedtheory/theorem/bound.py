@@ -17,13 +17,13 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, final, overload
 
+from fedtheory import theorem
 from fedtheory._support.validate import Array, choice
 from fedtheory.theorem._docstring import parameters_of
 from fedtheory.theorem._formula import Formula
 from fedtheory.theorem.assumptions import Assumption, Hypothesis
 from fedtheory.theorem.domains import Domain
 from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.letters import inequality
 from fedtheory.theorem.paper import Paper, Statement
 from fedtheory.theorem.scheme import ANY_SCHEME, Scheme
 from fedtheory.theorem.symbols import Symbol
@@ -165,7 +165,7 @@ class Bound(Generic[P]):
         return "\n".join([self.__name__, *(line for name, text in rows for line in _folded(name, text))])
 
     def _repr_latex_(self) -> str:
-        return f"$\\displaystyle {inequality(self)}$"
+        return f"$\\displaystyle {theorem.letters.inequality(self)}$"
 
 
 def is_bound(value: Any) -> bool:

@@ -40,7 +40,7 @@ from fedtheory._support.wording import format_number, truncate
 from fedtheory.worst_case._constants import written
 from fedtheory.worst_case._functions import Clients, Function, Operator, Sum, Term, own_vector, positive_number
 from fedtheory.worst_case._interpolation import FunctionClass, OperatorClass
-from fedtheory.worst_case._readable_proofs import Names, class_text
+from fedtheory.worst_case._names import Names, class_text
 from fedtheory.worst_case._record import SERVER, Declared, Record, checked_name
 from fedtheory.worst_case._semidefinite import Program, completed, relaxations, semidefinite_program
 from fedtheory.worst_case._vectors import Form, Value, Vector, exact, fraction, one_owner

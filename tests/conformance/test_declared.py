@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from fedtheory.conformance import check_strategy
-from fedtheory.conformance.strategies import strategy_checks
 from fedtheory.selection.full import Full
 from fedtheory.selection.laws import Fixed, Scheduled
 from fedtheory.selection.power_of_choice import HalfTimeCandidates, PowerOfChoice
@@ -16,7 +15,7 @@ from fedtheory.selection.rules import Rules
 
 def named(subject: Any, name: str, **options: Any) -> Any:
     """Return one of the checks."""
-    [check] = [check for check in strategy_checks(subject, **options) if check.name == name]
+    [check] = [check for check in check_strategy.checks(subject, **options) if check.name == name]
     return check
 
 

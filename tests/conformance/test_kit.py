@@ -10,7 +10,6 @@ import pytest
 from fedtheory.conformance import (
     check_bound,
     check_strategy,
-    checks_of,
 )
 from fedtheory.selection.full import Full
 from fedtheory.selection.greedy_shapley import GreedyShapley
@@ -52,7 +51,7 @@ def test_a_check_can_be_excepted_with_a_reason_and_pytest_is_told() -> None:
     assert found.holds
     assert found.excepted == reasons
     assert not set(reasons) & set(found.checks)
-    [excepted, *_] = [check for check in checks_of(first, exceptions=reasons) if check.name == "relabeling"]
+    [excepted, *_] = [check for check in check_strategy.checks(first, exceptions=reasons) if check.name == "relabeling"]
     with pytest.raises(unittest.SkipTest, match="client 0 is the server's own"):
         excepted()
 
@@ -75,7 +74,7 @@ def test_weights_say_how_many_clients_there_are() -> None:
 
 
 def test_a_check_that_fails_says_so_by_an_assertion_error() -> None:
-    [check] = [check for check in checks_of(hostile) if check.name == "ties"]
+    [check] = [check for check in check_strategy.checks(hostile) if check.name == "ties"]
     with pytest.raises(AssertionError, match=r"^ties: raised ValueError: <script>"):
         check()
     assert repr(check) == "<check 'ties'>"
@@ -104,3 +103,10 @@ def test_the_global_generators_are_left_as_they_were() -> None:
 def test_what_makes_no_sense_is_refused_in_one_sentence(call: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         call()
+
+
+def test_a_call_runs_the_checks_that_are_listed_and_names_its_subject() -> None:
+    listed = check_strategy.checks(everybody, num_draws=20)
+    found = check_strategy(rng=0, num_draws=20, strategy=everybody)
+    assert found.checks == tuple(check.name for check in listed)
+    assert found.subject == "everybody"
