@@ -6,12 +6,10 @@ with the expected ones.
 
 import json
 import os
-import random
 import re
 import resource
 import signal
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -23,20 +21,11 @@ from fedtheory.engine import Trajectory
 from tests.test_study import TOY
 
 PLAIN = replace(TOY, figures={})
-
-
-def slow(config: Any, progress: Any) -> Any:
-    time.sleep(1.0)
-    return TOY.run(config, progress)
-
-
-# Two that are started one after the other are under way at once.
-SLOW = replace(PLAIN, run=slow)
 FIRST, SECOND = (replace(PLAIN.quick, seed=seed) for seed in (0, 1))
 
 
-def forked(work: Callable[[], Any], *, before: int | None = None, after: float | None = None, size: int | None = None):
-    """Do some work in a process that is killed before a step or after some seconds, or cannot write files of a size.
+def forked(work: Callable[[], Any], *, before: int | None = None, size: int | None = None) -> tuple[int, int]:
+    """Do some work in a process that is killed before a step, or cannot write files of a size.
 
     Returns the number of the process, and a descriptor for what it has to say.
     """
@@ -54,9 +43,6 @@ def forked(work: Callable[[], Any], *, before: int | None = None, after: float |
             os.write(writing, f"{type(error).__name__}: {error}".encode()[:1000])
         os._exit(0)
     os.close(writing)
-    if after is not None:
-        time.sleep(after)
-        os.kill(process, signal.SIGKILL)
     return process, reading
 
 
@@ -92,49 +78,37 @@ def killed_at_every_step(work: Callable[[], Any], look: Callable[[], Any]) -> li
     return seen
 
 
+def left_over(folder: Path) -> list[str]:
+    """Files that should have got another name, or none."""
+    return sorted(path.name for path in folder.glob(".*.partial"))
+
+
 def runs(folder: Path) -> dict[str, Any]:
-    """Save one run over another."""
+    """Save one run over another, into a new file, on a full disk, and two at once."""
     fed = ft.QuadraticFederation([1.0, 1.0], [[0.0], [3.0]], [0.5, 0.5])
     old, new = (ft.fedavg(fed, ft.selection.Full(), num_rounds=9, step_size=size) for size in (0.5, 0.25))
     names = {old.gap.tobytes(): "old", new.gap.tobytes(): "new"}
     path, fresh = folder / "run.nc", folder / "fresh.nc"
 
-    def there(path: Path = path) -> str:
+    def there(path: Path) -> str:
         return names[Trajectory.load(path).gap.tobytes()] if path.exists() else "nothing"
 
-    def saved(run: Any, path: Path = path, times: int = 1) -> Callable[[], Any]:
-        return lambda: [run.save(path, overwrite=True) for _ in range(times)]
+    def overwrite() -> None:
+        new.save(path, overwrite=True)
 
     old.save(path)
-    begun, rng = time.monotonic(), random.Random(0)
-    old.save(path, overwrite=True)
-    took = time.monotonic() - begun
-    seen: dict[str, Any] = {"killed at a step": killed_at_every_step(saved(new), there)}
+    seen: dict[str, Any] = {"killed at a step": killed_at_every_step(overwrite, lambda: there(path))}
     seen["killed at a step, new file"] = killed_at_every_step(lambda: new.save(fresh), lambda: there(fresh))
-    seen["killed whenever"] = []
-    for _ in range(8):
-        old.save(path, overwrite=True)
-        how = ended(*forked(saved(new, times=99), after=rng.uniform(0, 2 * took)))
-        seen["killed whenever"].append([how, there()])
+    old.save(path, overwrite=True)
     for left in folder.glob(".*"):
         left.unlink()
-    old.save(path, overwrite=True)
-    seen["full"] = [[ended(*forked(saved(new), size=size)), there(), left_over(folder)] for size in (0, 1000)]
-    seen["at once"], both = [], [forked(saved(run, times=5)) for run in (old, new)]
-    for _ in range(6):
-        seen["at once"].append(there())
-    seen["at once"] += [ended(*one) for one in both] + [left_over(folder)]
+    seen["full"] = [[ended(*forked(overwrite, size=size)), there(path), left_over(folder)] for size in (0, 1000)]
     seen["one gets it"] = []
     for number in range(4):
-        path = folder / f"{number}.nc"
-        both = [forked(lambda run=run, path=path: run.save(path)) for run in (old, new)]
-        seen["one gets it"].append([[ended(*one).partition(":")[0] for one in both], there(path)])
+        place = folder / f"{number}.nc"
+        both = [forked(lambda run=run, place=place: run.save(place)) for run in (old, new)]
+        seen["one gets it"].append([[ended(*one).partition(":")[0] for one in both], there(place)])
     return seen
-
-
-def left_over(folder: Path) -> list[str]:
-    """Files that should have got another name, or none."""
-    return sorted(path.name for path in folder.glob(".*.partial"))
 
 
 def studies(folder: Path) -> dict[str, Any]:
@@ -150,22 +124,16 @@ def studies(folder: Path) -> dict[str, Any]:
     def produced(config: Any, **options: Any) -> Callable[[], Any]:
         return lambda: study.produce(PLAIN, config, folder, **options)
 
-    seen: dict[str, Any] = {"full": [], "killed at a step": killed_at_every_step(produced(FIRST), there)}
+    seen: dict[str, Any] = {"killed at a step": killed_at_every_step(produced(FIRST), there)}
     seen["killed at a step, over others"] = killed_at_every_step(produced(SECOND, force=True), there)
     seen["again"] = [ended(*forked(produced(FIRST, force=True))), there(), left_over(folder)]
-    for size in (0, 1000):
-        for path in folder.iterdir():
-            path.unlink()
-        seen["full"].append([ended(*forked(produced(FIRST), size=size)), there(), left_over(folder)])
-    both = [forked(lambda: study.produce(SLOW, FIRST, folder)) for _ in range(2)]
-    seen["at once"] = [*sorted(ended(*one) for one in both), there(), left_over(folder)]
     return seen
 
 
 if __name__ == "__main__":
-    place = Path(sys.argv[1])
     found = {}
     for about in (runs, studies):
-        (place / about.__name__).mkdir()
-        found[about.__name__] = about(place / about.__name__)
+        place = Path(sys.argv[1], about.__name__)
+        place.mkdir()
+        found[about.__name__] = about(place)
     print(json.dumps(found, indent=1))

@@ -26,7 +26,7 @@ SCANNING = (
     *("tests/claims/test_rediscoveries.py", "tests/exact/test_random_runs.py", "tests/worst_case/test_looseness.py"),
     *(f"tests/selection/test_{name}.py" for name in ("contract", "strategies")),
     *(f"tests/verification/test_{name}.py" for name in ("catalogue", "claim", "verdicts")),
-    *(f"tests/test_{name}.py" for name in ("assumptions", "command_edges", "command_line")),
+    *(f"tests/test_{name}.py" for name in ("assumptions", "command_line")),
     *(f"tests/test_{name}.py" for name in ("documented", "full_size", "layers", "notebooks", "paper", "reproduction")),
     *(f"tests/test_{name}.py" for name in ("streams", "studies", "studying", "findings")),
 )

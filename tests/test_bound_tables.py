@@ -33,14 +33,6 @@ def test_each_bound_and_each_printed_form_that_differs_has_one_line_with_its_bas
         assert f"| {BASES[statement.basis]} | {statement.form} |" in line
 
 
-def test_the_numbers_above_the_table_add_up_to_all_bounds() -> None:
-    counts = {
-        basis: int(count) for count, basis in re.findall(r"^- (\d+): .*\(\*(\w+)\*\)$", sources.table(), re.MULTILINE)
-    }
-    assert sum(counts.values()) == len(BOUNDS)
-    assert counts["own"] == sum(bound.statement.basis == "own" for bound in BOUNDS.values())
-
-
 def test_each_bound_that_is_not_refuted_stands_once_under_what_it_bounds() -> None:
     under = {}
     for part in which_bound.table().split("### ")[1:]:

@@ -1,31 +1,25 @@
 """The command line: output, exit codes, one-line errors, and few imports at the start."""
 
 import contextlib
-import importlib
 import json
 import re
 import shlex
 import signal
 import subprocess
 import sys
-import tomllib
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-import fedtheory
-from fedtheory.__main__ import main, run
+from fedtheory.__main__ import main
 from fedtheory.bounds.catalogue import known_bounds
 from fedtheory.claims import catalogue
 from fedtheory.claims.power_of_choice import appendix_b, appendix_c
 from fedtheory.cli.parsing import parser_of_commands
-from fedtheory.cli.refusals import program
 from fedtheory.theorem.claims import Claim
 from fedtheory.theorem.findings import Finding, not_applicable
-from tests.environment import ROOT
 
 GAP = [
     *("bound", "power_of_choice.decaying_steps_gap", "--num-steps", "12", "--mu", "1", "--L", "1"),
@@ -67,17 +61,6 @@ def test_help_imports_nothing_heavy() -> None:
         {"numpy", "numba", "cvxpy", "matplotlib", "sympy", "scipy", "xarray", "rich", "pandas", "sklearn"}
     )
     assert all(command in done.stdout for command in ("list", "show", "bound", "verify"))
-
-
-def test_verifying_imports_no_plotting_nor_solvers() -> None:
-    script = (
-        "import sys\n"
-        "from fedtheory.verification.verdicts import verify\n"
-        "verify('power-of-choice:lemma-b1')\n"
-        "print(sorted({'cvxpy', 'matplotlib', 'sympy', 'scipy.stats', 'xarray'} & set(sys.modules)))\n"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
 
 
 def test_the_module_runs_as_a_program() -> None:
@@ -129,44 +112,6 @@ def test_a_check_that_raises_stops_neither_the_other_verdicts_nor_the_file(
     assert rows[0]["reason"] == "LookupError: no such matrix"
 
 
-def rarely(share: float, claim: Claim) -> Claim:
-    """The claim, on this share of its instances."""
-
-    def check(rng: np.random.Generator) -> Finding:
-        return claim.check(rng) if rng.random() < share else not_applicable()
-
-    return replace(claim, check=check)
-
-
-def test_a_true_claim_that_rarely_applies_is_drawn_until_it_does(
-    known: dict[str, Claim], capsys: pytest.CaptureFixture[str]
-) -> None:
-    key = appendix_b.lemma_b1.key
-    known[key] = rarely(0.2, known[key])
-    assert main(["verify", key]) == 0
-    assert re.search(r" 20 of \d\d+ ", capsys.readouterr().out)
-
-
-def test_a_claim_that_hardly_applies_is_unexpected_and_names_the_option_that_draws_more(
-    known: dict[str, Claim], capsys: pytest.CaptureFixture[str]
-) -> None:
-    key = appendix_b.lemma_b1.key
-    known[key] = rarely(0.005, known[key])
-    assert main(["verify", key]) == 1
-    found = re.search(
-        rf"{key}: inconclusive: the hypotheses hold on (\d) of 400 instances, 5 are needed", shown(capsys)
-    )
-    assert found is not None
-    assert main(["verify", key, "--instances", "100"]) == 0
-    assert main(["show", key]) == 1
-    assert "--instances 100 (num_instances=100 in Python) draws up to 2000" in shown(capsys)
-
-
-def shown(capsys: pytest.CaptureFixture[str]) -> str:
-    """What was printed, in one line."""
-    return " ".join(capsys.readouterr().out.split())
-
-
 def test_verify_writes_the_verdicts_and_does_not_overwrite(
     known: dict[str, Claim], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -183,14 +128,6 @@ def test_verify_writes_the_verdicts_and_does_not_overwrite(
     assert "existing folder" in refused(["verify", "--json", str(tmp_path / "no" / "file")], capsys)
 
 
-def test_a_thorough_budget_tries_more_instances(known: dict[str, Claim], tmp_path: Path) -> None:
-    file = tmp_path / "verdicts.json"
-    key = appendix_b.lemma_b1.key
-    assert main(["verify", key, "--budget", "thorough", "--json", str(file)]) == 0
-    [row] = json.loads(file.read_text(encoding="utf-8"))["verdicts"]
-    assert row["num_instances"] == known[key].instances[1] + 1  # and the regression example
-
-
 def test_a_dash_writes_the_verdicts_alone_with_numbers_as_numbers(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", "power-of-choice:step-54-55", "--json", "-"]) == 0
     written = json.loads(capsys.readouterr().out)
@@ -198,6 +135,16 @@ def test_a_dash_writes_the_verdicts_alone_with_numbers_as_numbers(capsys: pytest
     [row] = written["verdicts"]
     assert (row["measured"], row["predicted"]) == (9 / 32, 17 / 32)
     assert row["exact"] == {"measured": "9/32", "predicted": "17/32"}
+
+
+def test_a_report_begins_with_what_makes_it_again_and_where_it_was_made(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    assert main(["verify", "power-of-choice:lemma-b1", "--seed", "3", "--instances", "4", "--report", str(page)]) == 0
+    header = page.read_text(encoding="utf-8").partition("</header>")[0]
+    told = dict(re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", header))
+    machine = ["platform", "processor", "num processors", "python"]
+    assert list(told) == ["fedtheory", "date", "seed", "budget", "instances", *machine]
+    assert (told["seed"], told["instances"]) == ("3", "4")
 
 
 def test_the_false_alarms_to_expect_are_the_sum_of_the_risks_of_all_verdicts(
@@ -248,15 +195,6 @@ def test_list_names_what_a_part_of_a_key_a_title_or_a_pattern_fits(capsys: pytes
     assert "PATTERN must name claims or bounds, got 'nothing-at-all'" in refused(["list", "nothing-at-all"], capsys)
 
 
-def test_list_as_json_has_a_header_and_the_same_names(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["list", "--json"]) == 0
-    written = json.loads(capsys.readouterr().out)
-    assert set(written) == {"fedtheory", "date", "machine", "claims", "bounds", "elsewhere"}
-    assert [row["claim"] for row in written["claims"]] == list(catalogue.known_claims())
-    assert [row["bound"] for row in written["bounds"]] == list(known_bounds())
-    assert {type(row["printed form differs"]) for row in written["bounds"]} == {bool}
-
-
 @pytest.mark.parametrize(
     ("options", "first"),
     [([], ["bound", "left side", "rests on", "source", "printed form differs"]), (["--json"], ["{"])],
@@ -270,17 +208,6 @@ def test_a_pipe_gets_plain_columns_and_may_be_closed_early(options: list[str], f
         running.stdout.close()
         assert running.stderr.read() == ""
     assert running.returncode == 0
-
-
-def test_show_takes_a_beginning_in_capitals_and_shows_all_it_names(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["show", "Power-of-Choice:Lemma-B2-Re"]) == 0
-    assert "power-of-choice:lemma-b2-refined" in capsys.readouterr().out
-    assert main(["show", "power_of_choice.weighted_"]) == 0
-    shown = capsys.readouterr().out
-    assert re.findall(r"^name +(\S+)", shown, re.MULTILINE) == [
-        "power_of_choice.weighted_average_gap",
-        "power_of_choice.weighted_one_step",
-    ]
 
 
 def test_show_writes_the_inequality_in_latex_and_refuses_where_there_is_none(
@@ -302,27 +229,6 @@ def test_show_as_json_has_the_verdict_or_the_formula_with_its_parameters(capsys:
     assert [entry["name"] for entry in bound["parameters"]] == ["excess", "L"]
 
 
-def test_show_prints_a_claim_with_hypotheses_bound_and_worst_instance(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["show", "power-of-choice:lemma-b2-refined"]) == 0
-    shown = capsys.readouterr().out
-    for part in (
-        "step sizes do not increase",
-        "4*G2*step_size**2*(local_steps - 1)**2",
-        "printed as",
-        "worst instance",
-    ):
-        assert part in shown
-    assert "fedtheory show power-of-choice:lemma-b2-refined\n" in shown
-
-
-def test_show_prints_a_bound_with_its_formula_and_claims(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["show", "power_of_choice.gradient_norm"]) == 0
-    shown = capsys.readouterr().out
-    assert "2*L*excess" in shown
-    assert "power-of-choice:lemma-b1" in shown
-    assert "printed as" not in shown
-
-
 def test_bound_prints_the_value_and_its_summands(capsys: pytest.CaptureFixture[str]) -> None:
     # max(0, 4 * 96 / 3) / (12 + 4) = 8, as in the bound's docstring
     assert main([*GAP, "--rho-diagonal", "1"]) == 0
@@ -332,55 +238,11 @@ def test_bound_prints_the_value_and_its_summands(capsys: pytest.CaptureFixture[s
     assert ["total", "8"] in cells
 
 
-def test_bound_prints_the_printed_form_and_exact_fractions(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*GAP, "--rho-bar=1", "--printed"]) == 0
-    assert "[printed]" in capsys.readouterr().out
-    assert main(["bound", "power_of_choice.gradient_norm", "--excess", "1/3", "--L", "3/2"]) == 0
-    assert [line.split() for line in capsys.readouterr().out.splitlines()[-2:]] == [["smoothness", "1"], ["total", "1"]]
-    main(["bound", "power_of_choice.gradient_norm", "--excess", "1/3", "--L", "1/2"])
-    assert "1/3 = 0.333333" in capsys.readouterr().out
-
-
-def test_bound_refuses_an_unmet_hypothesis_unless_it_may_be_loose(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "Theorem 3.1 needs rho_diagonal > 0: got 0.0 <= 0" in refused([*GAP, "--rho-diagonal", "0"], capsys)
+def test_an_unmet_hypothesis_may_be_loose_and_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*GAP, "--rho-diagonal", "0", "--loose"]) == 0
     shown = capsys.readouterr().out
     assert "unmet hypothesis" in shown
     assert "inf" in shown
-
-
-def test_bound_as_json_keeps_the_summands_of_a_loose_bound(capsys: pytest.CaptureFixture[str]) -> None:
-    # step_size <= 1/L is unmet at 2; (1 - 2/2) * 3 would be the value were the hypothesis not there
-    command = ["bound", "power_of_choice.loss_after_step", "--excess", "1/3", "--step-size", "2/1", "--L", "1/1"]
-    strict = refused(command, capsys)
-    assert main([*command, "--loose", "--json"]) == 0
-    written = json.loads(capsys.readouterr().out)
-    [unmet] = written["unmet"]
-    assert unmet in strict
-    assert written["arguments"] == {"excess": 1 / 3, "step_size": 2.0, "L": 1.0}
-    assert sum(written["summands"].values()) == pytest.approx(written["total"], rel=1e-15)
-    bound = known_bounds()["power_of_choice.loss_after_step"]
-    value, _ = bound(Fraction(1, 3), step_size=Fraction(2), L=Fraction(1), strict=False)
-    assert written["total"] == pytest.approx(float(value), rel=1e-15)
-
-
-def test_bound_help_lists_every_parameter_with_meaning_and_domain(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bound", "power_of_choice.weighted_one_step", "--help"]) == 0
-    shown = " ".join(capsys.readouterr().out.split())
-    assert "--mu (number > 0, in loss / distance^2) Strong convexity of every client." in shown
-    assert "--squared-weights (number > 0, optional) Largest" in shown
-    assert "assumes: every F_k is L-smooth" in shown
-    assert main(["bound", "power_of_choice.averaged_distance", "--help"]) == 0
-    assert "assumes:" not in capsys.readouterr().out  # it is true of all numbers
-    assert main(["bound", "--help"]) == 0
-    assert "examples:" in capsys.readouterr().out
-
-
-def test_the_help_of_the_printed_form_lists_its_own_parameters(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bound", "power_of_choice.decaying_steps_gap", "--printed", "--help"]) == 0
-    shown = capsys.readouterr().out
-    assert "--rho-bar" in shown
-    assert "--rho-diagonal" not in shown
 
 
 @pytest.mark.parametrize("command", ["list", "show", "bound", "worst", "verify", "hunt"])
@@ -399,52 +261,27 @@ def test_the_examples_of_every_help_run(command: str, capsys: pytest.CaptureFixt
     assert len(lines) >= 2
 
 
-def test_the_version_is_the_package_s(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as left:
-        main(["--version"])
-    assert left.value.code == 0
-    assert capsys.readouterr().out == f"fedtheory {fedtheory.__version__}\n"
-
-
-def test_the_script_is_the_module_under_another_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
-    module, function = scripts["fedtheory"].split(":")
-    assert getattr(importlib.import_module(module), function) is run
-    monkeypatch.setattr(sys, "argv", ["/usr/bin/fedtheory"])
-    assert program() == "fedtheory"
-
-
-def test_a_name_that_may_be_several_is_refused_with_them(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "which may be power_of_choice.weighted_average_gap, power_of_choice.weighted_one_step" in refused(
-        ["bound", "power_of_choice.weighted"], capsys
-    )
-
-
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
         (["replay", "power-of-choice:lemma-b1"], "COMMAND must be one of list, show,"),
         (["list", "--all"], "unknown arguments --all"),
         (["show", "power-of-choice:lema-b1"], "(close: power-of-choice:lemma-b1"),
-        (["bound", "power_of_choice.one_stp"], "(close: power_of_choice.one_step"),
-        (["bound", "power_of_choice.gradient_norm", "--excess", "1"], "gradient_norm needs --L"),
-        (
-            ["bound", "power_of_choice.gradient_norm", "--excess", "1/0", "--L", "2"],
-            "--excess must be a number such as",
-        ),
-        (["bound", "power_of_choice.gradient_norm", "--excess", "nan", "--L", "2"], "excess must be finite, got nan"),
-        (["bound", "power_of_choice.gradient_norm", "--excess"], "parameters must come in pairs"),
+        (["bound", "power_of_choice.weighted"], "which may be power_of_choice.weighted_average_gap"),
+        (["bound", "power_of_choice.gradient_norm", "--excess", "1"], "needs --L"),
+        (["bound", "power_of_choice.gradient_norm", "--excess", "1/0", "--L", "2"], "--excess must be a number"),
         ([*GAP, "--rho-diagonal", "1", "--local-steps", "1.5"], "--local-steps must be a whole number, got '1.5'"),
-        (["verify", "--budget", "nan"], "--budget: must be quick, thorough or seconds above 0, got 'nan'"),
+        ([*GAP, "--rho-diagonal", "0"], "needs rho_diagonal > 0"),
+        (["worst", "power_of_choice.lemma"], "a bound whose worst case is known"),
+        *((["verify", "--budget", word], f"got '{word}'") for word in ("nan", "0", "inf", "slowly")),
         (["verify", "--kind", "guess"], "kind must be one of 'identity', 'inequality'"),
-        (["verify", "--paper", "fed"], "paper must be one of"),
         (["verify", "--jobs", "0"], "--jobs must be at least 1, got 0"),
-        (["verify", "--seed", "x"], "invalid int value: 'x'"),
         (["verify", "--instances", "3", "--budget", "thorough"], "not allowed with argument"),
         (["show", "power-of-choice:lemma-b1", "--instance", "-1"], "--instance must be at least 0, got -1"),
         (["show", "power_of_choice.gradient_norm", "--instance", "1"], "--instance needs the key of one claim"),
-        (["bound", "power_of_choice.gradient_norm", "--l", "1"], "(close: --L)"),
-        (["bound"], "the following arguments are required: NAME"),
+        (["hunt", "power-of-choice:lemma"], "must name one claim"),
+        (["hunt", "power-of-choice:lemma-b1", "--seconds", "inf"], "--seconds must be finite"),
+        (["study", "eror_floor"], "(close: error_floor)"),
     ],
 )
 def test_wrong_usage_is_one_line_and_exit_code_two(
@@ -459,9 +296,6 @@ ONE_ROUND = (
 )
 
 
-DRAWN = "worst sgd.drawn_step --distance2 1 --mu 0.1 --L 1 --step-size 0.25 --num-selected 1 --zeta2 1"
-
-
 def test_worst_prints_promise_enclosure_looseness_and_multipliers(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -472,27 +306,3 @@ def test_worst_prints_promise_enclosure_looseness_and_multipliers(
     written = json.loads(target.read_text(encoding="utf-8"))
     assert written["objective"] == pytest.approx(1.2275, rel=1e-5)
     assert len(written["points"]["start"]) > 0
-
-
-def test_worst_takes_decimals_for_the_rationals_that_they_say(capsys: pytest.CaptureFixture[str]) -> None:
-    line = "worst proxskip.refined_fixed_step_potential --num-steps 1 --step-size 0.25 --mu 0.1 --L 1 --probability 0.5"
-    assert main([*line.split(), "--initial-distance2", "1", "--control-error2", "0"]) == 0
-    assert "0.950625" in capsys.readouterr().out  # (1 - 1/40)^2
-
-
-@pytest.mark.parametrize(
-    ("line", "sentence"),
-    [
-        ("worst power_of_choice.lemma", "NAME must be a bound whose worst case is known"),
-        (ONE_ROUND.replace("--rho-tilde 2", "--rho-tilde 1"), "rho_tilde >= rho_diagonal"),
-        (ONE_ROUND.replace("--mu 1/10", "--mu 1"), "mu must be below L"),
-        (DRAWN.replace("--distance2 1", "--distance2 1e400"), "--distance2 must be a number such as 0.5, 1e-3 or 2/3"),
-    ],
-)
-def test_worst_refuses_in_one_line(line: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stop:
-        main(line.split())
-    assert stop.value.code == 2
-    printed = capsys.readouterr().err
-    assert sentence in printed
-    assert printed.count("\n") == 1

@@ -3,7 +3,6 @@
 from fractions import Fraction as Q
 
 import fedtheory as ft
-from fedtheory.exact.estimated_skews import OneSided, SampledSkew
 from fedtheory.exact.skew_intervals import SelectionSkew
 from fedtheory.statistics.interval import Interval
 from fedtheory.study import Table
@@ -43,51 +42,12 @@ def test_a_problem_displays_functions_constraints_and_objective():
     assert "|start - x*|^2 &lt;= 1" in p._repr_html_()
 
 
-def test_a_long_problem_displays_in_four_lines():
-    p = ft.worst_case.Problem()
-    functions = [p.function(L=1) for _ in range(9)]
-    x = p.point()
-    for f in functions:
-        p.at_most(f.gradient(x).square, 1)
-    p.maximize(*(f.value(x) for f in functions))
-    lines = repr(p).splitlines()
-    assert (len(lines), max(map(len, lines)) <= 100) == (4, True)
-    assert lines[1].endswith("and 6 more")
-    assert lines[3].startswith("  maximizes    the least of f0(x1), ")
-
-
-def test_numbers_beyond_doubles_display_their_order_of_magnitude():
-    p = ft.worst_case.Problem()
-    f, x = p.function(L=10**300), p.point("x")
-    p.at_most(x.square, Q(1, 10**400))
-    p.maximize(10**5000 * f.value(x))
-    assert repr(p).splitlines()[2:] == ["  constraints  |x|^2 <= about 10^-400", "  maximizes    about 10^5000 f0(x)"]
-    assert repr(Q(1, 10**400) * x) == "<vector about 10^-400 x>"
-
-
 def test_a_table_displays_its_rows_and_is_escaped_in_a_notebook():
     table = Table([{"d": 3, "<gap>": 1 / 3}, {"d": 9, "<gap>": 0.25}], "a < b", "c\x1b[2J & d")
     assert repr(table) == "a < b\nd   <gap>\n3  0.3333\n9    0.25\nc\\x1b[2J & d"
     html = table._repr_html_()
     assert html.startswith("<table><caption>a &lt; b</caption><tr><th>d</th><th>&lt;gap&gt;</th></tr><tr><td>3</td>")
     assert html.endswith("<p>c\\x1b[2J &amp; d</p>")
-
-
-def test_a_long_table_displays_its_beginning_and_an_empty_one_its_title():
-    table = Table([{"d": d} for d in range(50)])
-    assert repr(table).splitlines()[-2:] == ["19", "... 30 more rows"]
-    assert table._repr_html_().count("<tr>") == 21
-    assert repr(Table([], "nothing")) == "nothing"
-
-
-def test_a_sweep_displays_its_grid_variables_and_failures():
-    found = ft.sweep(lambda d, seed: 1.0 / (d - 3), {"d": [3, 9]}, seeds=2, backend="sequential")
-    assert repr(found).splitlines() == [
-        "Sweep",
-        "  grid       d: 2, seed: 2",
-        "  variables  value, failed, traceback",
-        "  failed     2 of 4",
-    ]
 
 
 def test_a_skew_is_rounded_outward():
@@ -101,17 +61,3 @@ def test_a_skew_is_rounded_outward():
         "  rho_diagonal  [0.333333, 0.333334] (fixed)",
     ]
     assert "<th>rho_bar</th>" in found._repr_html_()
-
-
-def test_an_estimated_skew_displays_its_error_and_side():
-    one = OneSided(1 / 3, 0.01, "from above")
-    assert repr(SampledSkew(one, one, one)).splitlines()[1] == "  rho_bar       0.3333 +- 0.01, from above"
-
-
-def test_a_comparison_displays_the_bound_value_and_the_worst_case():
-    found = ft.worst_case.compare(ft.bounds.power_of_choice.gradient_norm, excess=Q(1, 3), L=Q(3, 2))
-    lines = repr(found).splitlines()
-    assert lines[:2] == ["Comparison", "  bound value  1"]
-    assert lines[2].startswith("  worst case   WorstCase(lower=")
-    assert "<th>bound value</th><td>1</td>" in found._repr_html_()
-    assert "<th>proved</th><td>lower=" in found.worst_case._repr_html_()

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from fedtheory.conformance import laws
 from fedtheory.statistics.evidence import against_equality, against_law, against_mean, mixed, rejects
 from fedtheory.statistics.law import Law
-from tests.environment import thinned
 
 LEVEL = 0.05
 COIN = Law({0: Fraction(1, 3), 1: Fraction(2, 3)})
@@ -68,12 +67,9 @@ def test_looking_after_every_draw_gives_no_more_false_alarms_than_the_level() ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("repetitions", thinned([3_000, 10_000], 2))
-def test_looking_after_every_draw_gives_no_more_false_alarms_than_the_level_in_many_repetitions(
-    repetitions: int,
-) -> None:
-    standard_error = math.sqrt(LEVEL * (1 - LEVEL) / repetitions)
-    assert max(false_alarms(repetitions, 500).values()) <= LEVEL + 4 * standard_error
+def test_looking_after_every_draw_gives_no_more_false_alarms_than_the_level_in_many_repetitions() -> None:
+    standard_error = math.sqrt(LEVEL * (1 - LEVEL) / 3_000)
+    assert max(false_alarms(3_000, 500).values()) <= LEVEL + 4 * standard_error
 
 
 def test_a_test_for_one_look_would_be_caught_by_the_simulation() -> None:
@@ -119,21 +115,6 @@ def test_means_may_change_from_draw_to_draw() -> None:
 def test_a_mixture_is_the_mean(logs) -> None:
     found = mixed([np.array([value]) for value in logs])
     assert found[0] == pytest.approx(math.log(np.mean(np.exp(logs))), abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: against_mean([2.0], 0.5, 0.0, 1.0), r"samples must be in \[0.0, 1.0\], got numbers in \[2.0, 2.0\]"),
-        (lambda: against_mean([0.5], 1.5, 0.0, 1.0), r"mean must be in \[0.0, 1.0\], got numbers in \[1.5, 1.5\]"),
-        (lambda: against_mean([0.5, 2.0], 0.5, 0.0, 1.0), r"samples must be in .*, got numbers in \[0.5, 2.0\]"),
-        (lambda: against_mean([0.5, -1.0], 0.5, 0.0, 1.0), r"samples must be in .*, got numbers in \[-1.0, 0.5\]"),
-        (lambda: against_equality([1], []), "samples must be drawn in pairs, got 1 and 0 outcomes"),
-    ],
-)
-def test_what_makes_no_sense_is_refused(call, message) -> None:
-    with pytest.raises(ValueError, match=message):
-        call()
 
 
 def test_no_draws_are_no_evidence() -> None:

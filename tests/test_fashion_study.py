@@ -1,17 +1,13 @@
 """GreedyFed on FashionMNIST: the paper's numbers, best variants, paired comparisons, and stored runs."""
 
-import dataclasses
 import sys
 from collections import Counter
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 import xarray
 
-import fedtheory as ft
-from fedtheory.sweeps import run as running
 from tests.quick_studies import loaded
 
 STUDY = loaded("greedyfed_tables")
@@ -86,58 +82,6 @@ def test_one_seed_has_no_deviation() -> None:
     rows = FASHION.rows_of_fashion(data_of({("one class", "FedAvg"): CURVE[:1]}))
     assert all(np.isnan(row["std"]) for row in rows)
     assert {row["clients"] for row in rows} == {"one class"}
-
-
-@pytest.mark.slow
-def test_kept_runs_are_not_run_again_and_unknown_words_are_refused(tmp_path, monkeypatch) -> None:
-    quick = dataclasses.replace(STUDY.quick.fashion, num_rounds=3)
-    config = dataclasses.replace(
-        STUDY.quick, fashion=quick, variants=("FedAvg",), settings=("as drawn",), runs=str(tmp_path / "runs")
-    )
-    first = FASHION.tables(config, ft.study.silent)
-    kept = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("data.nc"))
-    assert len(kept) == 4  # of FedAvg and GreedyFed, one for each seed
-
-    def attempt(*_: Any) -> Any:
-        raise AssertionError
-
-    with monkeypatch.context() as patch:
-        patch.setattr(running, "_attempt", attempt)
-        again = FASHION.tables(config, ft.study.silent)
-    np.testing.assert_array_equal(first["accuracy"], again["accuracy"])
-    with pytest.raises(ValueError, match=r"variants must be among GreedyFed, mean; .*, got FedSGD"):
-        FASHION.planned(dataclasses.replace(config, variants=("FedSGD",)))
-    with pytest.raises(ValueError, match=r"settings must be among one class; as drawn; .*, got alpha = 2"):
-        FASHION.planned(dataclasses.replace(config, settings=("alpha = 2",)))
-    cifar = dataclasses.replace(config, fashion=dataclasses.replace(quick, data=("cifar",)), runs=None)
-    with pytest.raises(ValueError, match=r"data must be digits, fashion-mnist, or four IDX files: .*, got cifar"):
-        FASHION.tables(cifar, ft.study.silent)
-
-
-def test_all_variants_are_run_where_choosing_is_asked_and_centralized_training_once(monkeypatch) -> None:
-    config = dataclasses.replace(
-        STUDY.quick, variants=("FedAvg", "Centralized"), settings=("as drawn", "as drawn, sigma = 0.1"),
-        choices=("as drawn",), num_seeds=2, fashion=dataclasses.replace(STUDY.quick.fashion, num_rounds=3),
-    )  # fmt: skip
-    trained = []
-
-    def train(_: Any, __: Any, how: Any, variant: str, seed: int) -> Any:
-        trained.append((variant, how.sigma, seed))
-        return SimpleNamespace(rounds=np.array([0, 3]))
-
-    monkeypatch.setattr(FASHION, "train", train)
-    monkeypatch.setattr(FASHION, "accuracies", lambda _: np.array([10.0, 50.0 + len(trained)]))
-    data = FASHION.tables(config, ft.study.silent)
-    # All variants as drawn, and with noise FedAvg and GreedyFed; noise is nothing to central training.
-    wanted = [(name, 0.0) for name in FASHION.EVERY] + [(name, 0.1) for name in FASHION.MAIN]
-    assert Counter(trained) == Counter((*one, seed) for one in wanted for seed in (0, 1))
-    central = data["accuracy"].sel(variant="Centralized", seed=0)
-    assert (
-        central.sel(setting="as drawn").values.tolist() == central.sel(setting="as drawn, sigma = 0.1").values.tolist()
-    )
-    # What was not run is not a number, and is neither chosen nor taken for a run that diverged.
-    assert int(data["accuracy"].notnull().all("round").sum()) == 2 * (15 + 3)
-    assert FASHION.laws_of_fashion(data)["complete"].holds
 
 
 def test_variants_and_settings_of_the_tables_are_the_papers() -> None:

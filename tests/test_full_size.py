@@ -11,7 +11,7 @@ from fedtheory import study
 from fedtheory._storage.netcdf import dataset_bytes, read_dataset
 from fedtheory.study.scripts import plain_config
 from tests.environment import ROOT
-from tests.quick_studies import SCRIPTS, loaded, quick_result
+from tests.quick_studies import SCRIPTS, loaded
 
 FULL_SIZE = runpy.run_path(str(ROOT / "docs" / "full_size.py"))
 STORED = sorted(folder.name for folder in FULL_SIZE["STORED"].iterdir() if folder.is_dir())
@@ -43,10 +43,3 @@ def test_numbers_that_have_no_room_in_double_precision_are_kept_in_single_and_ot
     assert len(content) < 450_000 < draws.nbytes
     np.testing.assert_allclose(found["many"], draws, rtol=2.0**-24)
     np.testing.assert_array_equal(found["few"], draws[:3_000])
-
-
-@pytest.mark.slow
-def test_results_of_another_size_are_not_stored(tmp_path_factory: pytest.TempPathFactory) -> None:
-    _, folder = quick_result(loaded("error_floor"), tmp_path_factory)
-    with pytest.raises(ValueError, match="must hold error_floor at its full size, got other parameters"):
-        FULL_SIZE["store"](Path(folder))

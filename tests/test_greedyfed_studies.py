@@ -3,9 +3,6 @@
 # mypy: allow-untyped-calls
 
 import dataclasses
-import gzip
-import struct
-import subprocess
 import sys
 from fractions import Fraction
 from typing import Any
@@ -17,7 +14,6 @@ import xarray
 
 import fedtheory as ft
 from fedtheory import study
-from tests.environment import ROOT
 from tests.quick_studies import loaded
 
 
@@ -28,71 +24,6 @@ def approximation() -> study.Study:
 
 TABLES = loaded("greedyfed_tables")
 RUNS, CAUSES = (sys.modules[f"_greedyfed_{name}"] for name in ("fashion", "causes"))
-
-
-def packed(array: Any) -> bytes:
-    """Bytes in the layout of MNIST's files."""
-    return struct.pack(f">HBB{array.ndim}I", 0, 8, array.ndim, *array.shape) + array.astype("u1").tobytes()
-
-
-def pictures() -> tuple[Any, Any]:
-    """Ninety pictures of 2 x 3 pixels in three classes, each of which lights up a column."""
-    rng = np.random.default_rng(0)
-    labels = rng.integers(3, size=90)
-    return 200 * (np.arange(3) == labels[:, None, None]) + rng.integers(50, size=(90, 2, 3)), labels
-
-
-RUN = (
-    "--digits.num-server", "30", "--digits.num-clients", "4", "--digits.num-selected", "2", "--digits.num-rounds", "4",
-    "--digits.record-every", "2", "--digits.hidden", "8", "--digits.step-size", "0.3",
-)  # fmt: skip
-SMALL = (
-    *RUN, "--digits-seeds", "2", "--changes", "averaging=0",
-    "--num-seeds", "1", "--settings", "one class", "--quadratics.num-starts", "2",
-)  # fmt: skip
-
-
-def command(folder: Any, *arguments: str, capsys: Any) -> tuple[int, str]:
-    """Exit code and complaint of the study's command line, in this process, which has the kernels."""
-    try:
-        study.main(TABLES, ["--quick", *SMALL, "--out", str(folder / "results"), *arguments])
-    except SystemExit as stop:
-        return int(stop.code or 0), capsys.readouterr().err
-    return 0, ""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("wrap", [bytes, gzip.compress], ids=["raw", "gzip"])
-def test_images_of_ones_own_are_studied_from_the_command_line(wrap, tmp_path, capsys) -> None:
-    for name, array in zip(("images", "labels"), pictures(), strict=True):
-        (tmp_path / name).write_bytes(wrap(packed(array)))
-    pair = (str(tmp_path / "images"), str(tmp_path / "labels"))
-    code, complaint = command(tmp_path, "--digits.data", *pair, *pair, capsys=capsys)
-    # Findings about digits need not hold on other pictures: the study names each that does not, and says nothing else.
-    stored = study.load(tmp_path / "results")
-    failed = [one.sentence for one in stored.findings.values() if not one.holds]
-    assert (code, complaint.count("\n")) == (int(bool(failed)), len(failed))
-    assert all(f"does not hold: {sentence}" in complaint for sentence in failed)
-    data = stored.data
-    # Three classes: guessing has a third right.
-    assert float(data["leads_accuracy"].isel(leads_round=-1).sel(leads_algorithm="FedAvg").mean()) > 80
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (("--settings", "none"), "settings must be among one class; as drawn; alpha = 0.1"),
-        (("--variants", "FedSGD"), "variants must be among GreedyFed, mean; GreedyFed, 0"),
-        (("--digits.data", "cifar"), "data must be digits, fashion-mnist, or four IDX files"),
-        (("--digits.data", *["absent"] * 4), "No such file or directory"),
-        (("--digits.num-server", "1797"), "num_server must leave samples for clients, got 1797 of 1797"),
-        (("--digits.num-selected", "5"), "num_selected must be in 1..4, got 5"),
-    ],
-)
-def test_wrong_words_and_sizes_end_the_study_with_one_sentence(arguments, sentence, tmp_path, capsys) -> None:
-    code, complaint = command(tmp_path, *arguments, capsys=capsys)
-    assert (code, complaint.count("\n")) == (2, 1)
-    assert sentence in complaint
 
 
 def test_the_server_halves_its_samples_and_clients_get_the_others(monkeypatch) -> None:
@@ -218,32 +149,3 @@ def test_the_place_of_no_pull_is_where_fixed_cohorts_take_the_model() -> None:
     # One cohort for good: a fixed point of w -> w + 5/7 (1 - 0.9^2)(1 - w) + 2/7 (1 - 0.5^2)(4 - w).
     pulls = 5 / 7 * 0.19, 2 / 7 * 0.75
     assert place == pytest.approx([(pulls[0] * 1 + pulls[1] * 4) / sum(pulls)])
-
-
-@pytest.mark.slow
-def test_values_of_ones_own_utility_are_asked_for_in_a_script_outside_of_the_package(tmp_path) -> None:
-    script = tmp_path / "my_values.py"
-    script.write_text(
-        """
-import fedtheory as ft
-
-# Three data sets, and what a model trained on some of them is worth to us.
-RIGHT = {(): 50, (0,): 60, (1,): 70, (2,): 50, (0, 1): 90, (0, 2): 60, (1, 2): 70, (0, 1, 2): 90}
-
-def accuracy(players):
-    return RIGHT[tuple(sorted(players))]
-
-values = ft.valuation.shapley(accuracy, 3)
-print(*values, ft.valuation.efficiency(accuracy, values), *ft.valuation.null_player(accuracy, values))
-found = ft.valuation.gtg_shapley(accuracy, 3, rng=1)
-print(found.stopped, found.num_evaluations, abs(found.values - values.astype(float)).max() < 2)
-""",
-        encoding="utf-8",
-    )
-    shown = subprocess.run(
-        [sys.executable, str(script)], cwd=tmp_path, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
-        check=True,
-    ).stdout.splitlines()  # fmt: skip
-    # 0 adds 10 before 1 and 20 after it, 1 adds 20 and 30; 2 adds nothing.
-    assert shown[0] == "15 25 0 0 0"
-    assert shown[1].split()[1:] == ["8", "True"]

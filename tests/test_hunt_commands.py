@@ -17,8 +17,7 @@ from fedtheory.claims import catalogue
 from fedtheory.claims.power_of_choice import appendix_b, skews
 from fedtheory.theorem.claims import Claim
 from fedtheory.theorem.findings import Finding, at_most
-from fedtheory.verification.instances import replay, reproduce
-from tests.test_command_line import refused
+from fedtheory.verification.instances import reproduce
 
 FALSE, TRUE = skews.candidates_equal_selected_as_printed, appendix_b.lemma_b1
 
@@ -72,14 +71,6 @@ def test_a_hunt_that_breaks_nothing_shows_the_worst_beside_the_best_known(capsys
     assert float(field(shown, "ratio")) <= float(field(shown, "best known")) == 1.0
 
 
-def test_a_hunt_as_json_holds_the_choices_of_its_instance(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["hunt", FALSE.key, "--evaluations", "100", "--json"]) == 0
-    written = json.loads(capsys.readouterr().out)
-    assert (written["claim"], written["verdict"], written["interrupted"]) == (FALSE.key, "fails", False)
-    finding = replay(FALSE, written["choices"])
-    assert float(finding.measured) == written["measured"]
-
-
 def test_a_numbered_instance_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", TRUE.key, "--seed", "3", "--instance", "7"]) == 0
     finding = reproduce(TRUE, 3, 7)
@@ -88,27 +79,6 @@ def test_a_numbered_instance_is_shown(capsys: pytest.CaptureFixture[str]) -> Non
     assert json.loads(capsys.readouterr().out)["measured"] == float(finding.measured)
     assert main(["show", TRUE.key]) == 0
     assert field(capsys.readouterr().out, "ratio") == "1"  # of the regression example
-
-
-def test_what_cannot_be_hunted_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "must name one claim" in refused(["hunt", "power-of-choice:lemma"], capsys)
-    assert "--evaluations must be at least 1, got 0" in refused(["hunt", TRUE.key, "--evaluations", "0"], capsys)
-    assert "--seconds must be finite and above 0, got inf" in refused(["hunt", TRUE.key, "--seconds", "inf"], capsys)
-    assert "--seconds must be finite and above 0, got nan" in refused(["hunt", TRUE.key, "--seconds", "nan"], capsys)
-
-
-def test_a_check_that_raises_is_shown_with_its_choices_or_instance(
-    known: dict[str, Claim], capsys: pytest.CaptureFixture[str]
-) -> None:
-    def check(rng: np.random.Generator) -> Finding:
-        return at_most(1, 1 / (int(rng.integers(0, 2)) - 1))
-
-    known[TRUE.key] = replace(TRUE, check=check)
-    assert main(["hunt", TRUE.key, "--evaluations", "50"]) == 1
-    complaint = capsys.readouterr().err
-    assert complaint == "ZeroDivisionError: division by zero, on the choices (0.5,)\n"
-    assert {main(["show", TRUE.key, "--instance", str(number)]) for number in range(9)} == {1}
-    assert "ZeroDivisionError" in capsys.readouterr().err
 
 
 def test_an_interrupted_hunt_shows_the_best_found_so_far(

@@ -25,14 +25,10 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.slow
 def test_a_saved_run_is_the_old_one_or_the_new_one_whenever_its_writer_is_killed(seen) -> None:
     # Before it is flushed, and before it gets its name.
     assert seen["runs"]["killed at a step"] == ["old", "old"]
     assert seen["runs"]["killed at a step, new file"] == ["nothing", "nothing"]
-    moments = seen["runs"]["killed whenever"]
-    assert {how for how, _ in moments} == {"killed"}
-    assert {what for _, what in moments} <= {"old", "new"}
 
 
 def test_a_run_that_finds_the_disk_full_says_so_and_leaves_the_old_one(seen) -> None:
@@ -41,11 +37,7 @@ def test_a_run_that_finds_the_disk_full_says_so_and_leaves_the_old_one(seen) -> 
         assert (left, partial) == ("old", [])
 
 
-def test_two_processes_that_save_a_run_at_once_leave_one_of_the_two(seen) -> None:
-    *whole, one, other, partial = seen["runs"]["at once"]
-    assert set(whole) <= {"old", "new"}
-    assert (one, other, partial) == ("", "", [])
-    # Where nothing is to be overwritten, one of them gets the name, and the other is refused.
+def test_of_two_processes_that_save_a_run_at_once_one_gets_the_name_and_the_other_is_refused(seen) -> None:
     for complaints, left in seen["runs"]["one gets it"]:
         assert sorted(complaints) == ["", "FileExistsError"]
         assert left == ("old", "new")[complaints.index("")]
@@ -57,16 +49,3 @@ def test_results_of_a_study_that_was_killed_are_whole_or_refused_by_what_is_miss
     over = seen["studies"]["killed at a step, over others"]
     assert over == ["whole, seed 0"] * 5 + [MIXED] * 3
     assert seen["studies"]["again"] == ["", "whole, seed 0", []]
-
-
-def test_a_study_that_finds_the_disk_full_says_so(seen) -> None:
-    for complaint, left, partial in seen["studies"]["full"]:
-        assert complaint == "OSError: [Errno 27] FOLDER must have room for data.nc, got File too large"
-        assert (left, partial) == (NOTHING, [])
-
-
-def test_of_two_studies_that_write_into_one_folder_at_once_one_is_refused(seen) -> None:
-    first, second, left, partial = seen["studies"]["at once"]
-    assert first == ""
-    assert second.startswith("FileExistsError: only one study may write into FOLDER, got another process")
-    assert (left, partial) == ("whole, seed 0", [])

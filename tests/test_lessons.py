@@ -3,7 +3,6 @@
 import json
 import math
 import re
-from collections import Counter
 from fractions import Fraction
 from typing import Any
 
@@ -11,12 +10,8 @@ import numpy as np
 
 from fedtheory.claims.catalogue import known_claims
 from fedtheory.verification import verify
-from tests.conformance.defects.public_issues import ISSUES
 from tests.environment import ROOT
-from tests.quick_studies import SCRIPTS
 from tests.test_readme import read
-from tests.test_reproduction import PAGE as FIGURES
-from tests.test_reproduction import PAPERS, named, numbers, section, status
 
 PAGE = " ".join(read("docs/lessons.md").split())
 
@@ -30,10 +25,6 @@ def test_every_claim_that_is_named_exists_and_fails_as_is_said() -> None:
     keys = set(re.findall(r"`((?:power-of-choice|optimal-client-sampling|fedalign|greedyfed):[\w.-]+)`", PAGE))
     assert len(keys) == 7
     assert {known_claims()[key].kind for key in keys} == {"erratum"}
-
-
-def test_studies_that_are_named_exist() -> None:
-    assert named(PAGE) <= {script.stem for script in SCRIPTS}
 
 
 def test_the_false_step_is_as_false_as_is_said() -> None:
@@ -70,15 +61,6 @@ def test_the_lines_that_lose_most_are_those_of_the_stored_study() -> None:
     assert losses["(54)  cohort independent of the model"] < 0
 
 
-def test_the_counts_of_figures_are_those_of_the_page_of_figures() -> None:
-    found: Counter[str] = Counter()
-    for paper in PAPERS:
-        for row in section(paper, FIGURES):
-            found[status(row)[0]] += sum(len(numbers([row], kind)) for kind in ("Figure", "Table"))
-    shown = {word: int(count) for word, count in re.findall(r"\| ([a-z ]+) \| (\d+) \|", PAGE)}
-    assert shown == dict(found)
-
-
 def test_the_underflow_of_all_ten_classes_is_computed_by_two_roads() -> None:
     chance = (2.0 ** (-1022e-4) / math.gamma(1 + 1e-4)) ** 10
     assert f"= {chance:.4f}$ at" in PAGE
@@ -87,8 +69,3 @@ def test_the_underflow_of_all_ten_classes_is_computed_by_two_roads() -> None:
     logs = np.log(rng.standard_gamma(1 + 1e-4, size)) - rng.standard_exponential(size) / 1e-4
     below = (logs.max(axis=1) < -1022 * math.log(2)).mean()
     assert abs(below - chance) < 5 * math.sqrt(chance * (1 - chance) / size[0])
-
-
-def test_the_number_of_public_defects_is_that_of_the_kit() -> None:
-    assert len(ISSUES) == 14
-    assert "finds fourteen defects" in PAGE

@@ -20,7 +20,7 @@ from fedtheory.arithmetic.matrices import (
     whole_product,
 )  # fmt: skip
 
-SEEDS = range(30)
+SEEDS = range(10)
 
 
 def drawn(rng: np.random.Generator, *shape: int) -> Any:

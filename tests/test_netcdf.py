@@ -137,30 +137,21 @@ def attribute(name: bytes, kind: int, number: int, content: bytes = b"") -> byte
 MANY = [b"%d" % i for i in range(400)]
 HOSTILE: dict[str, Callable[[], bytes]] = {
     "nothing": lambda: b"",
-    "the magic alone": lambda: b"CDF\x02",
     "netCDF with 32-bit offsets": lambda: b"CDF\x01" + made()[4:],
-    "netCDF with 64-bit data": lambda: b"CDF\x05" + made()[4:],
     "HDF5": lambda: b"\x89HDF\r\n\x1a\n" + bytes(100),
     "text": lambda: b"{}",
     "a dimension of 2^31 - 1": lambda: made(dims=((b"x", 2**31 - 1),)),
-    "many such dimensions": lambda: made([(b"%d" % i, 2**31 - 1) for i in range(9)], ((b"a", range(9), 6, 0),)),
     "a negative number of dimensions": lambda: made(num_dims=-1),
     "2^31 - 1 dimensions": lambda: made(num_dims=2**31 - 1),
     "2^31 - 1 arrays": lambda: made(num_arrays=2**31 - 1),
     "a name of 2^31 - 1 bytes": lambda: b"CDF\x02" + words(0, 10, 1, 2**31 - 1),
-    "a name of -1 bytes": lambda: b"CDF\x02" + words(0, 10, 1, -1),
     "an unknown dimension": lambda: made(arrays=((b"a", (7,), 6, 0),)),
     "a hundred dimensions": lambda: made([(b"%d" % i, 1) for i in range(100)], ((b"a", range(100), 1, 0),)),
     "an unknown type": lambda: made(arrays=((b"a", (0,), 7, 0),)),
-    "no type": lambda: made(arrays=((b"a", (0,), 0, 0),)),
     "an array beyond the end": lambda: made(arrays=((b"a", (0,), 6, 8),)),
-    "an array far beyond the end": lambda: made(arrays=((b"a", (0,), 6, 2**62),)),
     "an array before the beginning": lambda: made(arrays=((b"a", (0,), 6, -(2**40)),)),
     "2^31 - 1 records": lambda: made(((b"x", 0),), records=2**31 - 1),
     "400 names of one array": lambda: made(((b"x", 2000),), [(one, (0,), 6, 0) for one in MANY], data=bytes(16_000)),
-    "400 coordinates of one array": lambda: made(
-        [(one, 2000) for one in MANY], [(one, (i,), 6, 0) for i, one in enumerate(MANY)], data=bytes(16_000)
-    ),
     "text in a code of its own": lambda: made(
         arrays=((b"a", (0,), 2, 0),), own=attribute(b"_Encoding", 2, 8, b"punycode")
     ),
@@ -168,9 +159,7 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
         arrays=((b"a", (0,), 2, 0),), own=attribute(b"_Encoding", 2, 5, b"utf-8\0\0\0"), data=b"\xff\xff"
     ),
     "an attribute of 2^31 - 1 doubles": lambda: made(attrs=attribute(b"t", 6, 2**31 - 1)),
-    "an attribute of -1 characters": lambda: made(attrs=attribute(b"t", 2, -1)),
     "an attribute for a part of the reader": lambda: made(attrs=attribute(b"variables", 2, 1, b"q\0\0\0")),
-    "an attribute in the place of dimensions": lambda: b"CDF\x02" + words(0, 12, 0, 0, 0, 0, 0),
     "cut in its header": lambda: made()[:40],
     "cut in its data": lambda: made()[:-1],
 }

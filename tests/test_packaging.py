@@ -3,10 +3,7 @@
 import re
 import tomllib
 
-import pytest
-
 import fedtheory
-from fedtheory.__main__ import main
 from tests.environment import ROOT
 
 TOML = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -44,12 +41,6 @@ def test_the_recipe_requires_what_the_project_requires():
     assert listed("run") == [python, *map(in_conda, PROJECT["dependencies"])]
     assert listed("host") == [python, "pip", *map(in_conda, TOML["build-system"]["requires"])]
     assert listed("entry_points") == [f"{name} = {place}" for name, place in PROJECT["scripts"].items()]
-
-
-def test_the_command_that_tests_the_conda_package_works(capsys: pytest.CaptureFixture[str]):
-    [command] = listed("commands")
-    main(command.split()[1:])
-    assert "12" in capsys.readouterr().out
 
 
 def test_the_citation_has_the_version_of_the_project():

@@ -1,8 +1,5 @@
 """The programs of the performance study compute what the library computes, without randomness."""
 
-from types import SimpleNamespace
-from typing import Any
-
 import _performance as performance
 import numpy as np
 import pytest
@@ -48,28 +45,3 @@ def test_softmax_models_on_all_samples_of_all_clients_have_the_losses_of_the_lib
     run = ft.fedavg(fed, ft.selection.PowerOfChoice(5, 5), num_rounds=4, local_steps=3, step_size=0.5, record=("loss",))
     rng, how = np.random.default_rng(0), {"local_steps": 3, "step_size": 0.5, "batch_size": 8}
     np.testing.assert_allclose(performance.softmax_loop(fed, 5, 5, 4, rng, **how), run.loss[0], rtol=1e-12)
-
-
-@pytest.mark.parametrize("sign", [-1, 1])
-def test_distances_are_in_standard_errors_on_both_sides(sign: int) -> None:
-    # Means 1, 2, 3 and 6 are 3 in the mean with the variance 14/3; another one 4 away has 1 + 1/4 of that.
-    means = np.array([1.0, 2.0, 3.0, 6.0])
-    found = performance._distance_of_losses(means, np.exp([2 + sign * 4.0, 4 + sign * 4.0]))
-    assert found == pytest.approx(4 / np.sqrt(14 / 3 * (1 + 1 / 4)), rel=1e-12)
-    # Two others add half the variance; the last round counts.
-    run = SimpleNamespace(gap=np.column_stack([np.full(4, 99.0), means]))
-    other = np.array([[0.0, 3.0 + sign * 3.0], [0.0, 3.0 + sign * 5.0]])
-    assert performance._distance(run, other) == pytest.approx(4 / np.sqrt(14 / 3 * (1 / 4 + 1 / 2)), rel=1e-12)
-
-
-def test_a_row_has_the_middle_time_of_a_unit_of_work_and_the_middle_and_extreme_ratios(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    taken = iter([3.0, 12.0, 8.0, 1.0, 9.0, 8.0, 2.0, 10.0, 8.0])
-    monkeypatch.setattr(performance, "timed", lambda program: next(taken))
-    # Ours takes 3, 1 and 2 for 2 units; the others 12, 9, 10 for 2 and 8 for 4.
-    others: Any = {"slow": (None, 2, 0.5), "fast": (None, 4, 0.25)}
-    slow, fast = performance.interleaved("work", None, 2, others, range(3))  # type: ignore[arg-type]
-    assert (slow["workload"], slow["peer"], slow["agreement"]) == ("work", "slow", 0.5)
-    assert (slow["ours_us"], slow["ratio"], slow["lowest"], slow["highest"]) == pytest.approx((1e6, 5, 4, 9))
-    assert (fast["ratio"], fast["lowest"], fast["highest"]) == pytest.approx((2, 4 / 3, 4))

@@ -9,13 +9,11 @@ import numpy as np
 import pytest
 import xarray
 
-import fedtheory as ft
 from tests.quick_studies import loaded
 
 STUDY = loaded("power_of_choice_fmnist")
 RUNS, DIGITS = (sys.modules[name] for name in ("_fmnist", "_fmnist_digits"))
 SMALL = dataclasses.replace(STUDY.quick.size, num_rounds=2)
-RAND = ft.selection.Proportional(2)
 
 
 def dealt_by_the_recipe(labels: Any, num_clients: int, concentration: float, most: float) -> list[list[int]]:
@@ -44,22 +42,6 @@ def test_the_partition_of_the_code_deals_as_its_recipe_does_with_lists(num_sampl
     recipe = dealt_by_the_recipe(labels, 20, 0.3, num_samples / 20)
     assert [part.tolist() for part in parts] == [sorted(rows) for rows in recipe]
     assert sorted(np.concatenate(parts)) == list(range(num_samples))
-
-
-def test_the_partition_of_the_code_has_one_seed_and_the_others_have_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    draw = np.random.default_rng(0)
-    samples = draw.random((1_000, 3)), draw.integers(10, size=1_000)
-    monkeypatch.setattr(RUNS, "_images", lambda _: (samples, samples))
-    size = dataclasses.replace(SMALL, images="drawn at random")
-
-    def clients(**changes: Any) -> list[list[int]]:
-        federations = [RUNS._federation(RUNS.Setting("", **changes), size, 0.3, k, RAND) for k in (0, 1)]
-        return [fed.sample_counts.tolist() for fed in federations]
-
-    first, second = clients(one_partition=True)
-    assert first == second == [len(part) for part in RUNS._partition_of_the_code(samples[1], 20, 0.3)]
-    first, second = clients()
-    assert first != second
 
 
 def test_a_kept_run_is_read_and_not_trained_again(tmp_path: Path) -> None:
@@ -101,11 +83,6 @@ def test_what_is_published_is_run_on_all_partitions_and_what_else_where_it_is_as
     found = RUNS.planned(config)
     assert set(found) == wanted
     assert len(found) == len(wanted)
-
-
-def test_unknown_settings_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"settings must be among as published, .*, got nonsense"):
-        RUNS.planned(dataclasses.replace(STUDY.quick, settings=("nonsense",)))
 
 
 def test_runs_on_other_partitions_are_not_compared() -> None:

@@ -3,8 +3,6 @@
 import ast
 import json
 import re
-import runpy
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -142,15 +140,3 @@ def test_a_number_that_is_no_finding_is_seen_and_names_are_none() -> None:
     assert [number for _, number in numbers(text)] == ["1.7", "0.9", "2.5", "four"]
     assert unexplained(text, ["it is 1.7 [0.9, 2.5] points or four times"]) == []
     assert len(unexplained(text, ["it is 1.8 [0.9, 2.5] points"])) == 4
-
-
-def tables() -> Any:
-    sys.path.insert(0, str(ROOT / "docs"))
-    return runpy.run_path(str(ROOT / "docs" / "study_tables.py"))
-
-
-@pytest.mark.parametrize("name", ["leads", "skews", "floors", "speed", "scaling"])
-def test_a_table_of_a_page_has_a_row_for_each_row_of_the_stored_results(name: str) -> None:
-    lines = tables()[name]().splitlines()
-    assert len(lines) > 4
-    assert {line.count("|") for line in lines} == {lines[0].count("|")}

@@ -5,10 +5,6 @@ import doctest
 import io
 import re
 import runpy
-import shlex
-import subprocess
-import sys
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -45,20 +41,6 @@ PAGES = [
 ]
 # Its blocks are files of the library: tests/test_adding.py puts them into a copy.
 CONTRIBUTING = "docs/contributing.md"
-PROGRAMS = {
-    "fedtheory",
-    "git",
-    "mypy",
-    "pip",
-    "pre-commit",
-    "pytest",
-    "python",
-    "python3",
-    "repo-review",
-    "ruff",
-    "sphinx-build",
-    ".",
-}
 
 
 class Block(NamedTuple):
@@ -104,36 +86,6 @@ def run(page: str, folder: Path) -> Iterator[str]:
             printed = None
 
 
-def wrong_commands(page: str) -> Iterator[str]:
-    """Yield commands of the ``sh`` blocks that use what does not exist."""
-    commands = [line for block in blocks(page) if block.language == "sh" for line in block.text.splitlines()]
-    shown = set(re.findall(r"^```python\n# (\S+)$", page, flags=re.MULTILINE))
-    for command in (part for line in commands for part in line.split("&&")):
-        words = shlex.split(command)
-        if words[0] not in PROGRAMS:
-            yield f"{command}: unknown program"
-        yield from (f"{command}: no extra {extra}" for extra in missing_extras(command))
-        paths = [word for word in words[1:] if re.fullmatch(r"[\w/]+\.(py|md|toml)", word)]
-        yield from (f"{command}: no file {path}" for path in paths if not ((ROOT / path).is_file() or path in shown))
-
-
-def missing_extras(command: str) -> set[str]:
-    """Extras that a command installs and the project does not have."""
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-    return {name for group in re.findall(r"\.\[([\w,]+)\]", command) for name in group.split(",")} - set(extras)
-
-
-def subcommands(page: str) -> set[str]:
-    """What a page asks ``fedtheory`` or ``python -m fedtheory`` to do, inline or in a block."""
-    return set(re.findall(r"(?:python -m |`)fedtheory (\w+)", page))
-
-
-def understands(subcommand: str) -> bool:
-    """Whether the command line has this subcommand."""
-    command = [sys.executable, "-m", "fedtheory", subcommand, "--help"]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, check=False).returncode == 0
-
-
 def read(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
 
@@ -142,11 +94,6 @@ def read(name: str) -> str:
 def test_every_python_block_runs_and_prints_what_the_page_says(name: str, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)  # where pages save their pictures
     assert list(run(read(name), tmp_path)) == []
-
-
-@pytest.mark.parametrize("name", [*PAGES, CONTRIBUTING])
-def test_every_shell_command_uses_what_exists(name: str) -> None:
-    assert list(wrong_commands(read(name))) == []
 
 
 OTHERS = (
@@ -161,13 +108,6 @@ def test_every_link_and_picture_leads_somewhere(name: str) -> None:
     made_by_the_build = re.compile(r"(\.\./)?(gallery/\w+\.rst|_static/made/.*)")
     local = [target for target in targets if not target.startswith("http") and not made_by_the_build.fullmatch(target)]
     assert [target for target in local if not ((ROOT / name).parent / target).exists()] == []
-
-
-def test_the_command_line_understands_every_subcommand_that_is_shown() -> None:
-    shown = set().union(*(subcommands(read(name)) for name in [*PAGES, CONTRIBUTING]))
-    assert {"verify", "show"} <= shown
-    assert {name for name in shown if not understands(name)} == set()
-    assert not understands("no_such_subcommand")
 
 
 def test_a_wrong_output_is_seen(tmp_path: Path) -> None:
@@ -185,10 +125,3 @@ def test_a_wrong_doctest_is_seen(tmp_path: Path) -> None:
 def test_an_error_in_a_block_is_seen(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError):
         list(run("```python\n1 / 0\n```\n", tmp_path))
-
-
-@pytest.mark.parametrize(
-    "command", ["make test", "python studies/no_such_study.py", 'pip install -e ".[no_such_extra]" && pytest']
-)
-def test_a_command_that_cannot_work_is_seen(command: str) -> None:
-    assert list(wrong_commands(f"```sh\n{command}\n```\n"))

@@ -69,9 +69,3 @@ def test_each_study_is_named_and_each_named_study_exists() -> None:
     assert named(PAGE) <= studies
     if studies - named(PAGE):
         pytest.skip(f"docs/reproduction.md does not name {', '.join(sorted(studies - named(PAGE)))}")
-
-
-def test_a_figure_that_is_left_out_is_seen() -> None:
-    shorter = re.sub(r"^\| Figure 8 .*\n", "", PAGE, flags=re.MULTILINE)
-    assert numbers(section("Power-of-Choice", shorter), "Figure") != list(range(1, 16))
-    assert 9 not in numbers(section("Power-of-Choice", PAGE.replace("9, 10", "10")), "Figure")

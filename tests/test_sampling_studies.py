@@ -1,11 +1,9 @@
 """Independent computations for the studies of client sampling, and wrong results that they detect."""
 
-import dataclasses
 import itertools
 from typing import Any
 
 import _optimal_sampling as sampling
-import _tuned_sampling
 import numpy as np
 import pytest
 
@@ -71,17 +69,3 @@ def test_sign_ratios_are_variances_of_updates_with_flipped_signs(convergence):
     signs = [np.array([1.0, *rest]) for rest in itertools.product([1.0, -1.0], repeat=config.drawn_clients - 1)]
     flipped = [estimator_variance(matrices[0], sign[:, None] * updates) / independent for sign in signs]
     np.testing.assert_allclose(np.sort(flipped), sampling.sign_ratios(config)[0], rtol=1e-9, atol=1e-12)
-
-
-def test_clients_of_the_softmax_study_are_unbalanced_and_batches_fit():
-    found = loaded("optimal_sampling_softmax")
-    make = _tuned_sampling._federation
-    counts = [make(found.config, kind, np.random.SeedSequence(3)).sample_counts for kind in range(3)]
-    assert [len(sizes) for sizes in counts] == [32, 32, 96]
-    assert all(sizes.min() >= found.config.batch_size for sizes in counts)
-    largest = [np.sort(sizes)[-8:].sum() / sizes.sum() for sizes in counts]
-    # A quarter of the clients holds most of the samples, or about a quarter of them.
-    assert largest[0] > 0.6
-    assert largest[1] < 0.3
-    with pytest.raises(ValueError, match="powers must be 1 to 3 and as many as num_clients"):
-        found.run(dataclasses.replace(found.quick, num_clients=(32, 96)), study.silent)

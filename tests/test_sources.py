@@ -120,16 +120,6 @@ def test_any_edit_of_a_module_or_of_what_it_imports_is_another_identity(tmp_path
     assert before != after
 
 
-@pytest.mark.usefixtures("modules")
-def test_two_helpers_that_change_places_are_another_identity(tmp_path: Path) -> None:
-    user = {"m": calling("h.a", "import h, k")}
-    written(tmp_path / "before", user | {"h": "a = 1\n", "k": "a = 2\n"})
-    written(tmp_path / "after", user | {"h": "a = 2\n", "k": "a = 1\n"})
-    assert identified(tmp_path / "before", "m.f") != identified(tmp_path / "after", "m.f")
-    digests = [source_digest(imported(tmp_path / version, "m.f")) for version in ("before", "after")]
-    assert digests[0] != digests[1]
-
-
 SETTINGS = """
 import time
 import h
@@ -189,27 +179,6 @@ def test_a_module_that_was_edited_after_the_process_started_has_no_identity(tmp_
         UnidentifiedError, match="h cannot be identified, since it was edited after this process started"
     ):
         identity(function)
-
-
-NOTEBOOK = """
-from fedtheory._storage.identity import UnidentifiedError, identities
-def f(x):
-    return x
-try:
-    identities([f])
-except UnidentifiedError as error:
-    print(error)
-print(len(identities([f], "1")))
-"""
-
-
-@pytest.mark.slow  # starts a program
-def test_a_function_of_a_notebook_needs_a_version() -> None:
-    done = subprocess.run([sys.executable, "-c", NOTEBOOK], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert done.stdout == (
-        "__main__ cannot be identified, since it has no file, as in a notebook: "
-        "give version=, a text that changes when it does\n1\n"
-    )
 
 
 @pytest.mark.usefixtures("modules")

@@ -65,13 +65,6 @@ def test_one_bounded_sample_says_no_more_than_the_range() -> None:
     assert tuple(bounded_mean([3.5], 3.0, 5.0)) == (3.0, 5.0)
 
 
-def test_a_sample_outside_its_range_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"samples must lie in \[0.0, 1.0\], got numbers in \[0.5, 1.5\]"):
-        bounded_mean([0.5, 1.5], 0.0, 1.0)
-    with pytest.raises(ValueError, match=r"samples must lie in \[0.0, 1.0\], got numbers in \[-0.5, 0.5\]"):
-        bounded_mean([-0.5, 0.5], 0.0, 1.0)
-
-
 def test_the_normal_mixture_covers_at_all_sizes_at_once() -> None:
     rng = np.random.default_rng(3)
     missed = 0
@@ -79,27 +72,6 @@ def test_the_normal_mixture_covers_at_all_sizes_at_once() -> None:
         lower, upper = subgaussian_mean(row, 1.0, 0.9)
         missed += not lower <= 0 <= upper
     assert missed <= 33
-
-
-def test_a_fixed_size_interval_does_not_survive_peeking() -> None:
-    # The reason for confidence sequences: looking after every sample, Student's interval misses far more often.
-    rng = np.random.default_rng(4)
-    missed = 0
-    for row in rng.standard_normal((100, 200)):
-        peeks = [student_mean(row[:n], 0.9) for n in range(5, 201, 5)]
-        missed += not max(p.lower for p in peeks) <= 0 <= min(p.upper for p in peeks)
-    assert missed > 30
-
-
-@pytest.mark.parametrize("confidence", [0.0, 1.0, 2.0])
-def test_a_confidence_outside_the_unit_interval_is_refused(confidence: float) -> None:
-    with pytest.raises(ValueError, match="confidence must be between 0 and 1"):
-        student_mean([1.0, 2.0], confidence)
-
-
-def test_no_samples_are_refused() -> None:
-    with pytest.raises(ValueError, match="samples must have at least one entry"):
-        student_mean([])
 
 
 def test_students_interval_is_symmetric_and_scales_with_the_standard_error() -> None:
@@ -154,25 +126,6 @@ def test_a_normal_mixture_is_narrowest_where_it_is_tuned() -> None:
         return growth.upper - growth.lower
 
     assert width_at_100(100) < min(width_at_100(10), width_at_100(1000))
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: subgaussian_mean([1.0], -1.0), "scale must be finite and at least 0, got -1.0"),
-        (lambda: subgaussian_mean([1.0], math.inf), "scale must be finite"),
-        (lambda: subgaussian_mean([1.0], 1.0, tuned_for=0), "tuned_for must be at least 1, got 0"),
-        (lambda: subgaussian_mean([[1.0, 2.0]], 1.0), r"samples must be one row of numbers, got shape \(1, 2\)"),
-        (lambda: bounded_mean([[1.0, 2.0]], 0.0, 2.0), r"samples must be one row of numbers, got shape \(1, 2\)"),
-        (lambda: bounded_mean([1.0], 1.0, 1.0), "upper - lower must be finite and positive, got 0.0"),
-        (lambda: bounded_mean([1.0], 2.0, 0.0), "upper - lower must be finite and positive, got -2.0"),
-        (lambda: bounded_mean([0.5], 0.0, 1.0, 1.0), "confidence must be between 0 and 1, got 1.0"),
-        (lambda: subgaussian_mean([0.5], 1.0, 0.0), "confidence must be between 0 and 1, got 0.0"),
-    ],
-)
-def test_senseless_ranges_scales_and_samples_are_refused(call, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        call()
 
 
 def test_limits_that_exclude_each_other_are_an_error_and_not_an_interval() -> None:

@@ -12,19 +12,18 @@ import numpy as np
 import pytest
 from _power_of_choice_bounds import unrolled_rounds
 
-from fedtheory import study
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.study._figures import figure_bytes, titled
 from tests.environment import ROOT
-from tests.quick_studies import SCRIPTS, loaded, quick_result, stored_data
+from tests.quick_studies import SCRIPTS, loaded, quick_result
 
 by_name = pytest.mark.parametrize("name", [script.stem for script in SCRIPTS])
 # The quick runs of these stay in the fast tier.
-FAST = ("error_floor", "selection_skew", "tight_rates")
+FAST = ("error_floor", "tight_rates")
 
 
 def each(*names: str) -> pytest.MarkDecorator:
-    """Ask for the quick run of each study, slow but for three."""
+    """Ask for the quick run of each study, slow but for two."""
     return pytest.mark.parametrize(
         "name", [pytest.param(name, marks=() if name in FAST else pytest.mark.slow) for name in names]
     )
@@ -122,17 +121,6 @@ def parameters(config, before="") -> Iterator[str]:
             yield from parameters(value, f"{before}{field.name}.")
         else:
             yield before + field.name
-
-
-def failing(found: study.Study, data: Any) -> set[str]:
-    return {name for name, check in found.findings(data).items() if not check.holds}
-
-
-@pytest.fixture
-def full_data(request) -> Any:
-    """Study named by the test, and its stored data of the full size."""
-    found = loaded(request.param)
-    return found, stored_data(found)
 
 
 def test_the_unrolled_round_lemma_is_the_lemma_applied_round_by_round() -> None:

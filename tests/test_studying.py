@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from fedtheory.__main__ import main
-from fedtheory.cli import studying
 from tests.environment import ROOT
 from tests.quick_studies import SCRIPTS
 
@@ -18,59 +17,6 @@ def test_all_studies_are_listed_with_their_titles(capsys: pytest.CaptureFixture[
     found = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
     assert sorted(found) == sorted(script.stem for script in SCRIPTS)
     assert found["bound_versus_error"] == "Error and bounds of Power-of-Choice"
-
-
-def test_a_study_gets_the_words_after_its_name(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    script = tmp_path / "studies" / "sums.py"
-    script.parent.mkdir()
-    script.write_text(SUMS)
-    monkeypatch.setattr(studying, "_LIBRARY", tmp_path)  # as a wheel is installed: studies are inside
-    assert main(["study", "sums", "--terms", "4", "--out", str(tmp_path / "out")]) == 0
-    assert "70" in capsys.readouterr().out
-    assert main(["study"]) == 0
-    assert capsys.readouterr().out == "sums  What is the sum?\n"
-    with pytest.raises(SystemExit) as stop:
-        main(["study", "sums", "--quick", "--term", "4"])
-    assert stop.value.code == 2
-
-
-SUMS = '''
-"""
-What is the sum?
-================
-"""
-from dataclasses import dataclass
-from fedtheory.study import Study, Table, from_records
-
-@dataclass(frozen=True)
-class Config:
-    """A sum.
-
-    Attributes
-    ----------
-    terms
-        How many.
-    """
-
-    terms: int = 3
-
-def run(config, progress):
-    return from_records([{"term": 7.0 * i} for i in range(1, config.terms + 1)])
-
-def table(data):
-    return Table([{"sum": float(data["term"].sum())}])
-
-STUDY = Study("sums", Config(), Config(2), run, table, lambda data: {})
-'''
-
-
-def test_an_unknown_study_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stop:
-        main(["study", "eror_floor"])
-    assert stop.value.code == 2
-    assert capsys.readouterr().err.endswith("error: NAME must be a study, got 'eror_floor' (close: error_floor)\n")
 
 
 @pytest.mark.slow  # builds a wheel in an environment of its own

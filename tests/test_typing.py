@@ -1,6 +1,5 @@
 """Type checkers see the names of the package and the arguments of a bound."""
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -64,14 +63,3 @@ def test_mypy_finds_each_mistake_of_a_script_and_nothing_else(tmp_path: Path) ->
     command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--follow-imports=silent", str(script)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     assert "Success" in done.stdout, done.stdout + done.stderr
-
-
-@pytest.mark.slow  # pyright reads the library and NumPy from nothing
-def test_pyright_finds_each_mistake_of_a_script_and_nothing_else(tmp_path: Path) -> None:
-    if not shutil.which("pyright"):
-        pytest.skip("pyright is not installed: the extra dev has it")
-    script = tmp_path / "user.py"
-    script.write_text(SCRIPT.replace("type: ignore[", "pyright: ignore  # ["), encoding="utf-8")
-    command = ["pyright", "--pythonpath", sys.executable, str(script)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
-    assert "0 errors" in done.stdout, done.stdout + done.stderr

@@ -52,8 +52,3 @@ def test_other_faults_are_found_by_name(wrong, check, text):
     }
     assert check in found
     assert text in found[check]
-
-
-def test_an_unknown_law_is_refused():
-    with pytest.raises(ValueError, match="law must be one of 'synthetic', 'dirichlet', got 'normal'"):
-        check_generator(numpys, law="normal")

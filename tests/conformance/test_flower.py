@@ -18,8 +18,6 @@ from tests.conformance.flower_papers import (
     Asked,
     answers,
     kingma_ba,
-    krum,
-    single_precision,
 )
 from tests.test_readme import read
 
@@ -57,27 +55,6 @@ def test_a_round_is_what_is_computed_by_hand(flwr: Any) -> None:
     assert aggregate(np.random.default_rng(0), VECTORS, WEIGHTS).tolist() == [1.25, 1.25]
 
 
-OLDER = {"fraction_train": "fraction_fit", "min_train_nodes": "min_fit_clients", "server_momentum": "server_momentum"}
-
-
-@pytest.mark.parametrize(
-    ("name", "options"), [("FedAvg", {}), ("FedAvg", {"fraction_train": 0.5}), ("FedMedian", {}), ("FedAvgM", {})]
-)
-def test_strategies_of_both_interfaces_give_the_same_models_and_select_as_many_clients(
-    flwr: Any, name: str, options: dict[str, Any]
-) -> None:
-    import flwr.server.strategy as older
-
-    new = flower(getattr(flwr, name)(**options))
-    old = flower(getattr(older, name)(**{OLDER[option]: value for option, value in options.items()}))
-    rng = np.random.default_rng
-    assert len(old.select(rng(1), WEIGHTS, WEIGHTS)) == len(new.select(rng(1), WEIGHTS, WEIGHTS))
-    assert set(old.select(rng(1), WEIGHTS, WEIGHTS)) <= {0, 1, 2}
-    if not options:
-        found = [aggregate(rng(0), VECTORS, WEIGHTS).tolist() for aggregate in (old.aggregate, new.aggregate)]
-        assert found[0] == pytest.approx(found[1], rel=1e-12)
-
-
 def states() -> Any:
     """Where the global generators stand."""
     state: Any = np.random.get_state()  # noqa: NPY002
@@ -93,27 +70,6 @@ def test_calls_neither_remember_each_other_nor_move_the_global_generators(flwr: 
         np.testing.assert_allclose(aggregate(rng, VECTORS, WEIGHTS), 2.9 * np.array([1.25, 1.25]), rtol=1e-15)
     assert states() == before
     assert strategy.current_arrays is None
-
-
-def test_what_is_no_strategy_of_flower_is_told(flwr: Any) -> None:
-    with pytest.raises(
-        TypeError, match=r"must be one of flwr\.serverapp\.strategy or flwr\.server\.strategy, got 'FedAvg'"
-    ):
-        flower("FedAvg")
-    with pytest.raises(ValueError, match="num_rounds must be"):
-        flower(flwr.FedAvg(), num_rounds=0)
-    with pytest.raises(ValueError, match="FedAvg must have at least 4 clients, got 3"):
-        flower(flwr.FedAvg(min_available_nodes=4)).aggregate(np.random.default_rng(0), VECTORS, WEIGHTS)
-
-
-def test_distances_from_differences_keep_their_digits_in_single_precision() -> None:
-    # So the question does not ask for more than single precision has.
-    def direct(rng, vectors, weights):
-        return krum(vectors.astype(np.float32), weights).astype(float)
-
-    found = single_precision(direct)
-    assert found.holds, found
-    assert found.checks == ("exact",)
 
 
 def test_what_the_page_says_without_the_table_is_what_was_answered() -> None:

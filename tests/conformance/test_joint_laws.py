@@ -67,13 +67,6 @@ def test_the_joint_law_of_active_federated_learning_is_that_of_its_compiled_draw
     assert rejects(against_law(drawn, other), 1e-6)
 
 
-def test_a_tenth_that_is_no_binary_fraction_is_one_client_of_ten() -> None:
-    tenth = 1 - 0.9  # times ten a little less than one
-    losses = np.array([3.0, 5.0, 2.0, 8.0, 1.0, 9.0, 4.0, 6.0, 7.0, 2.5])
-    law = joint_law(ActiveFederated(1, (1,) * 10, dropped=tenth, explored=0.0), np.full(10, 0.1), losses)
-    assert {k for (k,) in law} == set(range(10)) - {4}
-
-
 def test_valuations_count_by_their_differences_however_large_they_are() -> None:
     strategy = ActiveFederated(2, (1,) * 4, dropped=0.25, sharpness=0.5, explored=0.0)
     near, far = (

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fedtheory.conformance import check_method
-from fedtheory.methods import FedAvgM, Scaffnew, Scaffold
+from fedtheory.methods import Scaffold
 from tests.conformance.defects.methods import CAUGHT, RIGHT
 
 
@@ -26,35 +26,10 @@ def test_what_returns_nothing_or_writes_into_its_input_is_found() -> None:
     assert "inputs" in [one.check for one in check_method(writes, Scaffold()).failures]
 
 
-@pytest.mark.parametrize(
-    ("method", "like", "text"),
-    [
-        (Scaffold, Scaffold(), "method must be a function or a value with method_rules"),
-        (Scaffold(), "scaffold", "like must be a Scaffold, Scaffnew, FedNova, FedAvgM or FedDyn"),
-    ],
-)
-def test_what_cannot_be_checked_is_refused(method: Any, like: Any, text: str) -> None:
-    with pytest.raises(TypeError, match=text):
-        check_method(method, like)
-
-
-@pytest.mark.parametrize(
-    ("like", "num_selected", "text"),
-    [
-        (Scaffold(), 4, r"num_selected must be in 1\.\.3, got 4"),
-        (Scaffnew(0.5), 2, "num_selected must be None with Scaffnew"),
-        (FedAvgM(0.5, 100.0), None, "like must not diverge on parabolas of curvatures 1 to 4, got FedAvgM"),
-    ],
-)
-def test_what_has_no_models_to_compare_with_is_refused(like: Any, num_selected: Any, text: str) -> None:
-    with pytest.raises(ValueError, match=text):
-        check_method(like, like, num_selected=num_selected)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("method", "options"), RIGHT[10:])
 def test_right_code_with_a_state_of_the_server_is_not_refused_for_any_seed(method: Any, options: Any) -> None:
-    assert all(check_method(method, rng=seed, **options).holds for seed in range(20))
+    assert all(check_method(method, rng=seed, **options).holds for seed in range(5))
 
 
 def in_single_precision(method: Any) -> Any:

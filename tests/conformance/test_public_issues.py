@@ -29,16 +29,6 @@ def test_one_check_catches_a_defect_of_public_code_and_does_not_refuse_the_mende
     right()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("issue", ISSUES, ids=lambda issue: issue.project)
-def test_a_defect_of_public_code_is_caught_and_the_mended_code_is_not_refused(issue: Issue) -> None:
-    options = cheaper(issue, 500)
-    found = issue.check(issue.wrong, **options)
-    assert issue.caught_by in [failure.check for failure in found.failures], found
-    mended = issue.check(issue.right, **options)
-    assert mended.holds, mended
-
-
 def row(issue: Issue) -> str:
     return f"| [{issue.project}]({issue.address}) | {issue.told} | `{issue.caught_by}` |"
 

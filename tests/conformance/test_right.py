@@ -4,7 +4,10 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.right import RIGHT, Right
+from fedtheory.conformance import aggregation, check_aggregation, check_generator, generators
+from fedtheory.conformance._checks import FALSE_ALARMS
+from tests.conformance.defects import synthetic
+from tests.conformance.right import RIGHT, Right, plain_sum
 from tests.environment import thinned
 
 
@@ -25,3 +28,24 @@ def test_right_code_passes(right: Right) -> None:
 def test_right_code_passes_whatever_the_seed(right: Right, seed: int) -> None:
     found = right.check(right.subject, rng=seed, **right.options, **right.cheaper)
     assert found.holds, found
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        lambda: check_aggregation(plain_sum, variance=lambda *_: 0.0, num_draws=2),
+        lambda: check_generator(synthetic.right, num_clients=50),
+    ],
+)
+def test_the_random_checks_of_a_call_and_their_cases_share_its_rate_of_false_alarms(check, monkeypatch) -> None:
+    spent: list[float] = []
+    for kit in (aggregation, generators):
+        monkeypatch.setattr(kit, "rejects", lambda _, level: spent.append(level))
+    assert check().holds
+    assert sum(spent) == pytest.approx(FALSE_ALARMS)
+
+
+@pytest.mark.parametrize("claim", [-1.0, float("nan")])
+def test_a_claimed_variance_that_none_can_be_is_told(claim: float) -> None:
+    [told] = check_aggregation(plain_sum, variance=lambda *_: claim, num_draws=60).failures
+    assert told.sentence.endswith(f"got {claim:g}")

@@ -1,7 +1,5 @@
 """scikit-learn's data sets as federations: scaled features, complete samples, pooled objective."""
 
-import sys
-
 import numpy as np
 import pytest
 
@@ -20,12 +18,6 @@ def test_every_sample_reaches_a_client(load, num_samples, num_features, num_clas
     assert (data.num_features, data.num_classes) == (num_features, num_classes)
     if partition != "shards":
         assert (data.sample_counts + np.diff(data.test_offsets)).min() >= 10
-
-
-def test_digits_are_pixels_between_zero_and_one():
-    data = digits(rng=1)
-    assert data.features.min() == 0
-    assert data.features.max() == 1
 
 
 def test_scaled_features_have_mean_zero_and_deviation_one():
@@ -54,22 +46,3 @@ def test_diabetes_is_the_ridge_regression_of_all_patients_whatever_the_clients()
         assert fed.loss(np.append(np.zeros(10), 3.0)) - fed.loss(np.zeros(11)) == pytest.approx(1.1 * 9 / 2, rel=1e-12)
         # All-zero models lose half the second moment of the targets: 1/2 on average.
         assert fed.loss(np.zeros(11)) == pytest.approx(0.5, rel=1e-12)
-
-
-def test_sorted_diabetes_clients_differ_more_than_random_ones():
-    assert diabetes(8, sorted_by="bmi").objective_gap > diabetes(8, sorted_by=None).objective_gap > 0
-
-
-def test_without_scikit_learn_the_error_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "sklearn", None)
-    with pytest.raises(ImportError, match=r"need scikit-learn: .*fedtheory\[data\]"):
-        digits()
-
-
-def test_unknown_choices_are_refused():
-    with pytest.raises(ValueError, match="partition must be one of"):
-        digits(partition="iid")
-    with pytest.raises(ValueError, match="sorted_by must be one of"):
-        diabetes(sorted_by="weight")
-    with pytest.raises(ValueError, match=r"at most the 178 samples, got 20 \* 10"):
-        wine(20)

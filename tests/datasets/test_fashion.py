@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fedtheory.datasets import fashion, idx
+from fedtheory.datasets import fashion
 from fedtheory.datasets.fashion import fashion_mnist
-from fedtheory.datasets.idx import read_idx
 
 NAMES = [f"{part}-{kind}-ubyte" for part in ("train", "t10k") for kind in ("images-idx3", "labels-idx1")]
 RNG = np.random.default_rng(0)
@@ -72,35 +71,17 @@ def test_without_the_files_the_sentence_says_how_to_get_them(nowhere, tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "error", "text"),
     [
-        (
-            NAMES[1],
-            packed(np.array([3, 1, 10, 0, 3])),
-            ValueError,
-            r"must contain labels from 0 to 9, got 10 at index 2",
-        ),
-        (NAMES[1], packed(np.array([3, 1])), ValueError, r"must hold 2 images of bytes, one per label, got uint8 of"),
-        (NAMES[0], packed(TRAIN)[:-1], ValueError, "must hold the 30 bytes that its header declares, got 29"),
-        (NAMES[2], packed(TEST.reshape(2, 1, 6)[..., :5]), ValueError, "must have images of 6 pixels .*, got 5"),
-        (NAMES[3], None, FileNotFoundError, f"without {NAMES[3]} or its .gz"),
+        (NAMES[1], packed(np.array([3, 1, 10, 0, 3])), ValueError, "got 10 at index 2"),
+        (NAMES[1], packed(np.array([3, 1])), ValueError, "must hold 2 images"),
+        (NAMES[0], packed(TRAIN)[:-1], ValueError, "got 29"),
+        (NAMES[2], packed(TEST.reshape(2, 1, 6)[..., :5]), ValueError, "images of 6 pixels .*, got 5"),
+        (NAMES[3], None, FileNotFoundError, f"without {NAMES[3]}"),
     ],
 )
 def test_what_does_not_fit_is_refused_by_file(folder, name, content, error, text):
     file = folder / f"{name}.gz"
     file.unlink() if content is None else file.write_bytes(gzip.compress(content))
     with pytest.raises(error, match=text):
-        fashion_mnist(folder)
-
-
-def test_too_little_memory_is_told_in_one_sentence(folder, monkeypatch):
-    class Full(np.ndarray):
-        def astype(self, *_, **__):
-            raise MemoryError
-
-    def read(path, **options):
-        return read_idx(path, **options).view(Full if "images" in str(path) else np.ndarray)
-
-    monkeypatch.setattr(idx, "read_idx", read)
-    with pytest.raises(MemoryError, match="must fit into memory, got 30 features of 4 bytes each"):
         fashion_mnist(folder)
 
 

@@ -65,24 +65,6 @@ def test_images_nested_as_rows_are_flattened_and_float_labels_of_whole_value_acc
     np.testing.assert_array_equal(read_leaf(tmp_path).features, [[1, 2, 3, 4]])
 
 
-def test_num_samples_may_be_absent_and_other_entries_are_ignored(tmp_path):
-    content = shard(anna=ANNA) | {"hierarchies": ["x"]}
-    del content["num_samples"]
-    assert read_leaf(write(tmp_path, train_a=content)).num_samples == 2
-
-
-def test_the_largest_label_and_the_longest_number_are_read(tmp_path):
-    content = shard(anna=([[10**17, 0.5], [1, 2]], [1000000, 0.0]))
-    data = read_leaf(write(tmp_path, train_a=content), num_classes=1000001)
-    assert data.client(0)[1].tolist() == [1000000, 0]
-    assert data.client(0)[0][0, 0] == 1e17
-
-
-def test_a_byte_order_mark_is_skipped(tmp_path):
-    write(tmp_path, train_a="\ufeff" + json.dumps(shard(anna=ANNA)))
-    np.testing.assert_array_equal(read_leaf(tmp_path).features, ANNA[0])
-
-
 def test_labels_that_begin_at_1_keep_their_numbers_and_do_not_fit_their_own_number_of_classes(tmp_path):
     write(tmp_path, train_a=shard(anna=([[0.0], [1.0]], [1, 2])))
     assert (read_leaf(tmp_path).labels.tolist(), read_leaf(tmp_path).num_classes) == ([1, 2], 3)
@@ -97,44 +79,24 @@ GOOD = json.dumps(shard(anna=ANNA))
     ("content", "text"),
     [
         (GOOD.replace('"x":', '"z":'), "must hold lists 'x' and 'y' for user 'anna'"),
-        (GOOD.replace('"y": [1, 0]', '"y": 1'), "must hold lists 'x' and 'y' for user 'anna'"),
-        (GOOD.replace("[1, 0]", "[1, 1000001]"), "whole labels in 0..1000000 for user 'anna', got 1000001 in row 1"),
-        (GOOD.replace("[1, 0]", "[1, true]"), "whole labels in 0..1000000 for user 'anna', got True in row 1"),
-        (GOOD.replace("1.5", "1" * 400), "must hold a row of numbers per sample, got .* in row 0 of user 'anna'"),
-        (GOOD[:-9], r"a\.json must be a JSON file, got one which is not JSON .* line 1 column"),
-        (GOOD + "}", r"a\.json must be a JSON file, got one which is not JSON .*: Extra data: line 1 column"),
-        ("[]", "must be an object with the entries 'users' and 'user_data'"),
-        ('{"users": "anna", "user_data": {}}', "must hold a list of names"),
+        (GOOD.replace("[1, 0]", "[1, 1000001]"), "got 1000001 in row 1"),
+        (GOOD.replace("[1, 0]", "[1, true]"), "got True in row 1"),
+        (GOOD.replace("[1, 0]", "[1, 0.5]"), "got 0.5 in row 1"),
+        (GOOD.replace("[1, 0]", "[1]"), "got 2 rows, 1 labels, num_samples 2"),
+        (GOOD.replace("[2]", "[3]"), "got 2 rows, 2 labels, num_samples 3"),
+        (GOOD[:-9], "not JSON"),
+        (GOOD + "}", "not JSON"),
+        ("[]", "'users' and 'user_data'"),
         (GOOD.replace("1.5", "NaN"), "NaN is not a finite number"),
-        (GOOD.replace("1.5", "-Infinity"), "-Infinity is not a finite number"),
         (GOOD.replace("1.5", "1e999"), "1e999 is not a finite number"),
-        (GOOD.replace("[0.0, 1.5]", "[0.0]"), "must hold rows of equal length for user 'anna', got 2 after 1 in row 1"),
-        (GOOD.replace("1.5", '"1.5"'), "must hold a row of numbers per sample, got .* in row 0 of user 'anna'"),
+        (GOOD.replace("[0.0, 1.5]", "[0.0]"), "rows of equal length for user 'anna', got 2 after 1 in row 1"),
+        (GOOD.replace("1.5", '"1.5"'), "in row 0 of user 'anna'"),
+        (GOOD.replace("1.5", "true"), "in row 0 of user 'anna'"),
         (GOOD.replace("1.5", "1" * 5000), "5000 digits"),
-        (GOOD.replace("1.5", "[1.5]"), "must hold a row of numbers per sample, got .* in row 0 of user 'anna'"),
-        (GOOD.replace("1.5", "true").replace("0.0", "false"), "must hold a row of numbers per sample"),
-        (GOOD.replace("1.5", "true"), "must hold a row of numbers per sample, got .* in row 0 of user 'anna'"),
-        (GOOD.replace("0.0, 1.5", "[0, 1], [true, 2]"), "must hold a row of numbers per sample, got .* in row 0"),
-        (GOOD.replace("1.5", "null"), "must hold a row of numbers per sample, got .* in row 0 of user 'anna'"),
-        (GOOD.replace("[1, 0]", "[1]"), "one label per row for user 'anna', got 2 rows, 1 labels, num_samples 2"),
-        (GOOD.replace("[1, 0]", "[1, 0.5]"), "whole labels in 0..1000000 for user 'anna', got 0.5 in row 1"),
-        (GOOD.replace("[1, 0]", "[1, -1]"), "whole labels in 0..1000000 for user 'anna', got -1 in row 1"),
-        (GOOD.replace("[1, 0]", '[1, "a"]'), "whole labels in 0..1000000 for user 'anna', got 'a' in row 1"),
-        (
-            GOOD.replace("[1, 0]", "[1, 1e999]"),
-            "1e999 is not a finite number",
-        ),
-        (GOOD.replace("[2]", "[3]"), "one label per row for user 'anna', got 2 rows, 2 labels, num_samples 3"),
-        (GOOD.replace('["anna"]', '["anna", 7]').replace("[2]", "[2, 1]"), "must hold a list of names in 'users'"),
-        (GOOD.replace("[2]", "[2, 2]"), "must hold one number per user in 'num_samples'"),
         (GOOD.replace('["anna"]', '["anna", "bert"]').replace("[2]", "[2, 1]"), "got 'bert' in one of them only"),
-        (
-            GOOD.replace('["anna"]', '["anna", "carl", "bert"]').replace("[2]", "[2, 1, 1]"),
-            "got 'bert' in one of them only",
-        ),
         (GOOD.replace('["anna"]', '["anna", "anna"]').replace("[2]", "[2, 2]"), "got 'anna' again"),
         (GOOD.replace('{"anna":', '{"anna": 1, "anna":'), "'anna' stands twice"),
-        (json.dumps(shard(anna=([], []))), "must hold a sample of each user, got none for 'anna'"),
+        (json.dumps(shard(anna=([], []))), "got none for 'anna'"),
         ("[" * 100_000, "recursion"),
     ],
 )
@@ -145,29 +107,13 @@ def test_broken_files_are_refused_with_their_name_and_place(tmp_path, content, t
     assert str(tmp_path / "train" / "a.json") in str(caught.value)
 
 
-def test_bytes_that_are_no_text_are_refused(tmp_path):
-    write(tmp_path, train_a=GOOD)
-    (tmp_path / "train" / "a.json").write_bytes(b'{"users\xff')
-    with pytest.raises(
-        ValueError, match=r"a\.json must be a JSON file, got one which is not JSON .*0xff in position 7"
-    ):
-        read_leaf(tmp_path)
-
-
 def test_users_in_two_files_or_only_held_out_or_of_another_width_are_refused(tmp_path):
     write(tmp_path, train_a=shard(anna=ANNA), train_b=shard(anna=BERT))
     with pytest.raises(ValueError, match=r"b\.json must hold users of no other file, got 'anna' of a\.json again"):
         read_leaf(tmp_path)
     write(tmp_path, train_b=shard(bert=BERT), test_a=shard(anna=BERT, carl=BERT))
-    with pytest.raises(
-        ValueError, match=r"a\.json must hold users of the train .* got 'carl' in addition to some of them"
-    ):
+    with pytest.raises(ValueError, match="got 'carl' in addition to some of them"):
         read_leaf(tmp_path)
     write(tmp_path, test_a=shard(bert=([[1.0]], [0])))
     with pytest.raises(ValueError, match=r"a\.json must have 2 features, got 1 for user 'bert'"):
-        read_leaf(tmp_path)
-
-
-def test_a_folder_without_training_files_is_refused(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"train must contain at least one user in \.json files"):
         read_leaf(tmp_path)

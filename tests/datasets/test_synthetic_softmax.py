@@ -137,33 +137,3 @@ def test_changing_one_choice_does_not_reshuffle_the_rest():
     np.testing.assert_array_equal(base.models, other_sizes.models)
     few, many = (synthetic(1, 1, 2, max_samples=n, test_fraction=0.0) for n in (50, 60))
     np.testing.assert_array_equal(many.client(1)[0][:50], few.client(1)[0])
-
-
-def test_the_same_seed_gives_the_same_data_and_another_seed_other_data():
-    first, again, other = (synthetic(1, 1, 2, rng, max_samples=50) for rng in (7, 7, 8))
-    np.testing.assert_array_equal(first.features, again.features)
-    assert not np.array_equal(first.features, other.features)
-    spawned = np.random.default_rng(7)
-    one, two = (synthetic(1, 1, 2, spawned, max_samples=50).features for _ in range(2))
-    assert not np.array_equal(one, two)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "options", "error", "text"),
-    [
-        ((-1, 1), {}, ValueError, "alpha must be finite and at least 0"),
-        ((1, float("nan")), {}, ValueError, "beta must be finite"),
-        ((1, 1, 0), {}, ValueError, "num_clients must be at least 1, got 0"),
-        ((1, 1, 2), {"num_classes": 1}, ValueError, "num_classes must be at least 2, got 1"),
-        ((1, 1, 2), {"num_features": 0}, ValueError, "num_features must be at least 1, got 0"),
-        ((1, 1, 2), {"min_samples": 0}, ValueError, "min_samples must be at least 1"),
-        ((1, 1, 2), {"min_samples": 9, "max_samples": 8}, ValueError, "max_samples must be in 9..1000000000, got 8"),
-        ((1, 1, 2), {"dispersion": "sd"}, ValueError, "dispersion must be one of 'std', 'variance'"),
-        ((1, 1, 2), {"sizes": "equal"}, ValueError, "sizes must be one of"),
-        ((1, 1, 2, "seed"), {}, TypeError, "rng must be a whole number"),
-        ((1, 1, 2), {"test_fraction": 1.5}, ValueError, r"test_fraction must be in \[0, 1\]"),
-    ],
-)
-def test_bad_arguments_are_refused_in_one_sentence(arguments, options, error, text):
-    with pytest.raises(error, match=text):
-        synthetic(*arguments, **options)

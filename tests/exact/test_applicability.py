@@ -82,32 +82,12 @@ def test_a_statement_that_is_proved_false_applies_to_no_run():
     assert (row.verdict, row.result) == ("does not apply", "it is false as stated")
 
 
-@pytest.mark.slow
-def test_the_text_of_a_table_has_a_line_for_each_bound_that_may_apply_and_counts_the_others():
-    rows = rows_of("drawn clients")
-    lines = repr(rows).splitlines()
-    others = [row for row in rows if row.verdict == "does not apply"]
-    titles = [line for line in lines[:-1] if not line.startswith("  ")]
-    assert titles[-1] == "needs constants"
-    assert len(lines) == len(rows) - len(others) + len(titles) + 1
-    assert lines[-1] == f"{len(others)} others do not apply: each has a reason"
-    assert rows._repr_html_().count("<tr>") == len(rows) + 1
-
-
 @pytest.mark.parametrize("local_steps", [[1, 2, 3], np.full((20, 3), 2), ft.engine.Stragglers(0.5, 3)], ids=type)
 def test_bounds_are_checked_on_runs_whose_clients_take_different_numbers_of_steps(local_steps):
     rows = applicable(FED, Full(), local_steps=local_steps, **RUN)
     reasons = {row.name: row.result for row in rows}
     is_equal = isinstance(local_steps, np.ndarray)
     assert ("covers equal local_steps" in reasons["sgd.local_steps_round"]) is not is_equal
-
-
-def test_a_setting_that_no_bound_has_is_an_error_with_a_close_name():
-    with pytest.raises(
-        TypeError,
-        match=r"settings must be options of fedavg or constants of a bound, got batch_sise \(close: batch_size",
-    ):
-        applicable(FED, Full(), batch_sise=1, **RUN)
 
 
 # The conditions of the theorems, by hand.
@@ -137,19 +117,6 @@ def test_step_sizes_that_hypotheses_allow_are_an_interval_that_begins_at_zero(na
     assert checked
 
 
-def test_a_bound_without_a_step_size_has_no_largest_one():
-    with pytest.raises(TypeError, match=r"got decaying_steps_gap, which prescribes its step sizes \(see step_sizes\)"):
-        largest_step_size(power_of_choice.decaying_steps_gap)
-    with pytest.raises(TypeError, match="got gradient_norm, which has no step size"):
-        largest_step_size(power_of_choice.gradient_norm, 1.0, L=1.0)
-
-
-@pytest.mark.parametrize("other", [None, "one_round", len])
-def test_what_is_no_bound_has_no_largest_step_size(other):
-    with pytest.raises(TypeError, match=r"bound must be a bound of fedtheory\.bounds, got "):
-        largest_step_size(other)
-
-
 def test_hypotheses_that_hold_for_no_step_size_are_an_error():
     with pytest.raises(AssumptionViolated, match="the hypotheses must hold for some step size, got at step_size = "):
         largest_step_size(sgd.subset_step, 1.0, mu=1.0, L=1.0, num_selected=1, num_clients=1, zeta2=1.0)
@@ -176,20 +143,6 @@ def test_a_bound_with_a_horizon_is_about_a_whole_run():
     assert setting_of(fedavg.fixed_step_distance).horizon == "whole run"
 
 
-def listed(capsys, *words):
-    assert main(["list", *words, "--json"]) == 0
-    return [row["bound"] for row in json.loads(capsys.readouterr().out)["bounds"]]
-
-
-@pytest.mark.slow
-def test_list_finds_bounds_by_the_words_that_people_use(capsys):
-    li = {"fedavg.with_replacement_gap", "fedavg.without_replacement_gap"}
-    assert li <= set(listed(capsys, "participation"))
-    assert li <= set(listed(capsys, "partial", "participation"))
-    assert listed(capsys, "nonconvex") == listed(capsys, "non-convex")
-    assert "optimal_client_sampling.fedavg_nonconvex" in listed(capsys, "nonconvex")
-
-
 @pytest.mark.slow
 def test_list_for_a_setting_has_all_bounds_and_those_that_cover_it_first(capsys):
     assert main(["list", "--for", "nonconvex", "Independent", "--json"]) == 0
@@ -198,12 +151,6 @@ def test_list_for_a_setting_has_all_bounds_and_those_that_cover_it_first(capsys)
     verdicts = [row["verdict"] for row in rows]
     assert verdicts == sorted(verdicts)
     assert all(bool(row["reason"]) == (row["verdict"] == "does not apply") for row in rows)
-
-
-def test_a_word_that_is_no_setting_is_an_error(capsys):
-    with pytest.raises(SystemExit, match="2"):
-        main(["list", "--for", "round"])
-    assert "--for must be followed by words among 'non-convex'" in capsys.readouterr().err
 
 
 def test_a_step_of_any_sampling_needs_an_unbiased_one():
@@ -292,17 +239,3 @@ def test_a_plot_refuses_a_bound_on_another_quantity_or_another_model():
     with pytest.raises(ValueError, match="a weighted average of models"):
         bound_versus_error(axes, [0, 1], error, {power_of_choice.averaged_rounds_gap: ones})
     bound_versus_error(axes, [0, 1], error, {fedavg.fixed_step_distance: ones}, quantity="squared distance")
-
-
-def test_the_selection_skew_is_computed_once_for_all_bounds(monkeypatch):
-    calls = []
-    computed = ft.exact.selection_skew
-
-    def counted(*args, **options):
-        calls.append(args)
-        return computed(*args, **options)
-
-    monkeypatch.setattr("fedtheory.exact.runs.selection_skew", counted)
-    rows = applicable(FED, Proportional(1), **RUN)
-    assert sum("rho_tilde" in row.arguments for row in rows) > 1
-    assert len(calls) == 1

@@ -10,7 +10,7 @@ from flint import arb, fmpq, fmpq_mat
 
 from fedtheory.arithmetic.matrices import is_semidefinite
 from fedtheory.exact._crossings import Place
-from fedtheory.exact._integer_forms import integer_forms, largest_proved
+from fedtheory.exact._integer_forms import integer_forms
 from fedtheory.exact._one_dimension import _is_above
 from fedtheory.exact._problem import problem_of
 from fedtheory.exact.selection_skews import selection_skew
@@ -80,7 +80,7 @@ def extremes_found(judge, models):
     return [[value for value in values if value is not None] for values in (bar, tilde, diagonal)]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(24))
 def test_no_certified_side_is_on_the_wrong_side_of_a_value_in_rational_arithmetic(seed):
     fed, m, d, rng = drawn(seed)
     rho_bar, rho_tilde, rho_diagonal = selection_skew(fed, PowerOfChoice(m, d), num_models=40)
@@ -97,7 +97,7 @@ def test_no_certified_side_is_on_the_wrong_side_of_a_value_in_rational_arithmeti
         assert rho_diagonal.width <= 1e-12 * max(1.0, rho_diagonal.upper)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 def test_order_and_skew_at_a_model_are_those_in_rationals(seed):
     fed, m, d, rng = drawn(seed)
     problem = problem_of(fed)
@@ -185,38 +185,6 @@ def test_clients_with_one_minimizer_and_other_minima_have_no_bound_by_the_correc
     assert rho_diagonal.upper == pytest.approx(0.5, rel=1e-9)
 
 
-def test_subset_minima_that_are_too_large_are_an_error_and_not_an_answer():
-    fed = QuadraticFederation([1.0, 1.0, 1.0], [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], [0.5, 0.25, 0.25])
-    with pytest.raises(ValueError, match="lower must be at most upper"):
-        selection_skew(fed, PowerOfChoice(1, 2), num_models=40, least_ratios=np.full(3, 9.0))
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_semidefiniteness_is_that_of_the_eigenvalues_and_of_nearly_singular_matrices(seed):
-    rng = np.random.default_rng(seed)
-    factor = rng.integers(-9, 10, (4, 3)).astype(object)
-    singular = factor @ factor.T
-    assert is_semidefinite(10**40 * singular)
-    below = 10**40 * singular
-    below[seed % 4, seed % 4] -= 1
-    assert not is_semidefinite(below)
-
-
-@pytest.mark.parametrize("size", [3, 4])
-def test_gram_matrices_of_small_numbers_are_semidefinite_and_no_more_than_that_if_singular(size):
-    rng = np.random.default_rng(size)
-    for rank in range(1, size + 1):
-        rows = rng.integers(-9, 10, size=(size, rank)).astype(object)
-        assert is_semidefinite(rows @ rows.T)
-        # A null vector is orthogonal to the first axis by a rare chance only.
-        assert rank == size or not is_semidefinite(10**30 * rows @ rows.T - np.diag([1] + [0] * (size - 1)))
-
-
-def test_a_guess_that_is_too_large_is_lowered_until_it_is_proved():
-    assert largest_proved(lambda number: number <= 0.3, 0.3 * (1 + 1e-9)) == pytest.approx(0.3, rel=1e-8)
-    assert largest_proved(lambda number: False, 1.0) == 0.0
-
-
 @pytest.mark.parametrize(
     ("form", "left", "right", "is_above"),
     [
@@ -241,3 +209,17 @@ def test_a_quadratic_is_nonnegative_on_an_interval_if_its_ends_are_and_its_verte
     # the same in units of a quarter
     quarters = place._replace(left=left and 4 * left, right=right and 4 * right, denominator=4)
     assert _is_above(np.array(form, dtype=object), quarters) is is_above
+
+
+@pytest.mark.parametrize("constant", [Fraction(0), Fraction(3, 7), Fraction(-2, 5)])
+def test_the_form_of_an_inequality_is_its_difference_in_one_unit_at_all_models(constant):
+    rng = np.random.default_rng(3)
+    fed = QuadraticFederation(rng.uniform(1, 3, (3, 2)), rng.normal(size=(3, 2)), rng.dirichlet(np.ones(3)))
+    q, number, exact, judge = rng.dirichlet(np.ones(3)), 0.7, integer_forms(fed), Judge(fed, 1, 1)
+    form, units = exact.skew(q).above(number, constant), set()
+    for w in rng.normal(size=(4, 2)):
+        difference = (rational(q) - Fraction(number) * judge.p) @ judge.excess(rational(w)) + constant
+        z = exact.point(w)
+        units.add(Fraction(int(z @ form @ z), int(z[-1]) ** 2) / difference)
+    assert len(units) == 1
+    assert units.pop() > 0

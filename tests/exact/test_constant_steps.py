@@ -102,21 +102,3 @@ def test_extrapolation_adds_the_variances_of_two_independent_runs():
     found = extrapolated_error(LINE, 2, 0.25, 1.0)
     bias, variance = 2 * one.bias[0] - other.bias[0], 4 * one.covariance[0, 0] + other.covariance[0, 0]
     assert found.distance2 == pytest.approx(bias**2 + variance)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "text"),
-    [
-        ((object(), 1, 0.1), TypeError, "fed must be a QuadraticFederation, got object"),
-        ((LINE, 0, 0.1), ValueError, "local_steps must be"),
-        ((LINE, 1, 0.0), ValueError, "step_size must be"),
-        ((LINE, 1, 1.0), AssumptionViolated, "step_size must be less than 2/L = 1"),
-        ((LINE, 1, 0.1, -1.0), ValueError, "gradient_noise must be"),
-    ],
-)
-def test_unsuitable_arguments_are_named(arguments, error, text):
-    with pytest.raises(error, match=f"^{text}"):
-        stationary_error(*arguments)
-    if len(arguments) == 3 and error is not AssumptionViolated:
-        with pytest.raises(error, match=f"^{text}"):
-            average_drift(*arguments)

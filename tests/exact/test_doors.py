@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory.exact._ranking import among
 from fedtheory.exact.estimated_skews import estimated_selection_skew
 from fedtheory.exact.floor import error_floor
 from fedtheory.exact.mean_field import mean_field_gap
@@ -35,39 +34,14 @@ DOORS = {
     "estimated_selection_skew": lambda fed, strategy: estimated_selection_skew(fed, strategy, [[0.5]], num_draws=2),
     "inclusion_probabilities": lambda fed, strategy: strategy.inclusion_probabilities(fed.weights, np.arange(3.0)),
 }
-IMPOSSIBLE = [
-    (THREE, Uniform(9, "weighted")),
-    (THREE, Uniform(4)),
-    (THREE, PowerOfChoice(2, 4)),
-    (THREE, PowerOfChoice(4, "all")),
-    (THREE, Independent(3.5, "uniform")),
-    (IDLE, PowerOfChoice(1, 3)),
-    (IDLE, PowerOfChoice(3, 3)),
-    (IDLE, PowerOfChoice(1, "all")),
-]
+IMPOSSIBLE = [(THREE, Uniform(4)), (THREE, Independent(3.5, "uniform")), (IDLE, PowerOfChoice(1, 3))]
 
 
 @pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize(("fed", "strategy"), IMPOSSIBLE, ids=lambda value: repr(value)[:40])
-def test_every_door_refuses_what_the_engine_refuses_in_the_same_sentence(door, fed, strategy):
-    with pytest.raises(ValueError, match=r"(num_selected|num_candidates|expected_size) must be") as by_engine:
-        ft.fedavg(fed, strategy, num_rounds=1, step_size=0.1, initial=[0.5])
-    with pytest.raises(ValueError, match=r"(num_selected|num_candidates|expected_size) must be") as by_door:
+def test_every_door_refuses_what_the_engine_refuses(door, fed, strategy):
+    with pytest.raises(ValueError, match=r"(num_selected|num_candidates|expected_size) must be"):
         DOORS[door](fed, strategy)
-    assert str(by_door.value) == str(by_engine.value)
-
-
-def test_more_clients_than_there_are_had_a_negative_error():
-    # The moments of nine of three clients, as a formula would have them: (K/m) p^2 is less than p^2.
-    @dataclass(frozen=True)
-    class NineOfThree:
-        def law(self, weights):
-            p, second = weights, weights**2 * 3 / 9
-            alpha = 3 * 8 / (9 * 2)
-            return Moments(p, alpha, second - alpha * p**2, second)
-
-    with pytest.raises(ValueError, match=r"law must have E omega_k\^2 >= \(E omega_k\)\^2, got variance"):
-        expected_gap(THREE, NineOfThree(), 2, 1, 0.1, [0.5])
 
 
 UNKNOWN = [
@@ -89,17 +63,7 @@ def test_a_law_that_is_not_known_is_refused(door, strategy):
         DOORS[door](THREE, strategy)
 
 
-@pytest.mark.parametrize("strategy", [Independent(1), PowerOfChoice(1, 2, loss="last")], ids=repr)
-def test_estimates_refuse_coefficients_that_may_depend_on_the_updates(strategy):
-    with pytest.raises(
-        ValueError, match="strategy must select by the exact losses of all clients, and not depend on updates"
-    ):
-        estimated_selection_skew(THREE, strategy, [[0.5]], num_draws=200)
-
-
-def test_a_schedule_is_refused_where_one_round_is_asked_for():
-    with pytest.raises(TypeError, match="pow-d with a fixed number of candidates"):
-        selection_skew(THREE, PowerOfChoice(1, HalvingCandidates()))
+def test_a_schedule_has_a_law_for_each_round():
     law = PowerOfChoice(1, HalvingCandidates(1)).law(THREE.weights)
     assert isinstance(law, Scheduled)
     assert [type(one) for one in law.over(3)] == [Ranked, Fixed, Fixed]
@@ -150,8 +114,8 @@ def test_a_users_ranking_has_exact_skews_in_one_dimension():
 def test_a_users_ranking_has_certified_skews_in_the_plane_and_no_floor():
     rng = np.random.default_rng(3)
     fed = QuadraticFederation(rng.uniform(0.5, 2, 4), rng.standard_normal((4, 2)), np.full(4, 0.25), rng.random(4))
-    rho_bar, rho_tilde, rho_diagonal = selection_skew(fed, SmallestLoss(), num_models=200)
-    for w in fed.minimizer + rng.standard_normal((50, 2)) * 10 ** rng.uniform(-1, 1, (50, 1)):
+    rho_bar, rho_tilde, rho_diagonal = selection_skew(fed, SmallestLoss(), num_models=40)
+    for w in fed.minimizer + rng.standard_normal((20, 2)) * 10 ** rng.uniform(-1, 1, (20, 1)):
         q = SmallestLoss().law(fed.weights).frequencies(fed.losses(w))
         assert rho_bar.lower <= ft.exact.skew_extremes(fed, q)[0] * (1 + 1e-12)
         assert rho_diagonal.lower <= ft.exact.skew(fed, q, w) * (1 + 1e-12)
@@ -164,14 +128,6 @@ def test_a_users_ranking_has_certified_skews_in_the_plane_and_no_floor():
 def test_a_ranking_that_selects_idle_clients_is_refused():
     with pytest.raises(ValueError, match=r"strategy must not select clients of weight zero, got frequency"):
         selection_skew(IDLE, SmallestLoss())
-
-
-def test_one_client_of_weight_zero_that_is_selected_is_named_among_several_that_are_not():
-    busy = np.array([True, False, False, True])
-    idle, drawn = among(Ranked(lambda _: np.array([0.5, 0.0, 0.0, 0.5])), busy), np.array([0.5, 0.0, 0.25, 0.25])
-    assert idle.frequencies(np.array([1.0, 2.0])).tolist() == [0.5, 0.5]
-    with pytest.raises(ValueError, match=r"got frequency 0\.25 of client 2$"):
-        among(Ranked(lambda _: drawn), busy).frequencies(np.array([1.0, 2.0]))
 
 
 def test_fixed_frequencies_without_second_moments_have_skews_and_a_floor_but_no_expected_gap():

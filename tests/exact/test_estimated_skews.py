@@ -7,16 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numba import njit
 
 from fedtheory.engine.draws import first_rounds
 from fedtheory.engine.simulation import fedavg
 from fedtheory.errors import AssumptionViolated
 from fedtheory.exact.estimated_skews import estimated_selection_skew, sampled_models, selection_skew_at
-from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.exact.skews import skew
 from fedtheory.federation.quadratic import QuadraticFederation
-from fedtheory.federation.softmax import SoftmaxFederation
 from fedtheory.selection.full import Full
 from fedtheory.selection.independent import Independent
 from fedtheory.selection.laws import Ranked
@@ -81,13 +78,6 @@ def test_the_same_seed_gives_the_same_estimate():
     assert selection_skew_at(*arguments, num_draws=50, rng=3) != selection_skew_at(*arguments, num_draws=50, rng=4)
 
 
-def test_minima_are_subtracted():
-    raised = federation(minima=100.0)
-    arguments = (Proportional(2), [0.3, 0.1], [1.0, 0.0])
-    plain = selection_skew_at(FED, *arguments, num_draws=100)
-    assert selection_skew_at(raised, *arguments, num_draws=100) == pytest.approx(plain, rel=1e-10)
-
-
 @pytest.mark.parametrize(
     "strategy",
     [PowerOfChoice(2, 4), Proportional(2), Uniform(2, "weighted"), Full(), Independent(2.0, "uniform")],
@@ -103,30 +93,6 @@ def test_compiled_draws_are_those_of_one_round_after_the_other_in_plain_python(s
         np.testing.assert_array_equal(compiled, plain)
 
 
-@njit
-def sometimes_nobody(round_index, table, memory, weights, candidates, losses, rng, chosen):
-    chosen[0] = 99 if rng.random() < table[0] else 0
-    return 1
-
-
-@dataclass(frozen=True)
-class Sometimes:
-    """A compiled rule that names a client that does not exist, with some probability."""
-
-    probability: float
-
-    def rules(self, weights, num_rounds):
-        return Rules(select=sometimes_nobody, max_selected=1, table=np.array([self.probability]))
-
-
-@pytest.mark.slow  # compiles a rule
-def test_a_client_that_does_not_exist_is_noticed_in_any_draw():
-    assert selection_skew_at(FED, Sometimes(0.0), [0.0, 0.0], [1.0, 0.0], num_draws=50).standard_error < 1e-12
-    for probability in (0.05, 1.0):
-        with pytest.raises(ValueError, match=r"must name clients in 0\.\.5"):
-            selection_skew_at(FED, Sometimes(probability), [0.0, 0.0], [1.0, 0.0], num_draws=500)
-
-
 def test_a_run_stands_for_its_federation_strategy_and_recorded_models():
     run = fedavg(FED, PowerOfChoice(2, 4), num_rounds=3, step_size=0.1, num_replicates=2, record=("models",))
     models = np.unique(run.models.reshape(-1, 2), axis=0)
@@ -137,26 +103,6 @@ def test_a_run_stands_for_its_federation_strategy_and_recorded_models():
     assert other == estimated_selection_skew(FED, Full(), models, num_draws=2)
     alone = estimated_selection_skew(of=run, models=models[:1], num_draws=20)
     assert alone == estimated_selection_skew(FED, PowerOfChoice(2, 4), models[:1], num_draws=20)
-
-
-def test_what_a_run_or_a_call_lacks_is_named():
-    run = fedavg(FED, Full(), num_rounds=1, step_size=0.1)
-    with pytest.raises(ValueError, match=r"got 'models', which was not recorded \(record=\)"):
-        estimated_selection_skew(of=run, num_draws=2)
-    with pytest.raises(ValueError, match="a run that was loaded from a file contains data only"):
-        estimated_selection_skew(of=replace(run, settings=None), num_draws=2)
-    with pytest.raises(TypeError, match="needs strategy and models, or of="):
-        estimated_selection_skew(FED, num_draws=2)
-    with pytest.raises(TypeError, match="of must be a run of fedavg, got "):
-        estimated_selection_skew(of=FED, num_draws=2)
-
-
-def test_the_certified_skews_of_other_federations_name_their_estimate():
-    from fedtheory.datasets import synthetic
-
-    fed = SoftmaxFederation(synthetic(1.0, 1.0, num_clients=2, rng=0, num_features=2, num_classes=2), l2=0.1)
-    with pytest.raises(TypeError, match="got SoftmaxFederation; estimated_selection_skew estimates"):
-        selection_skew(fed, PowerOfChoice(1, 2))
 
 
 @pytest.mark.parametrize("unit", [2.0**-100, 2.0**100])
@@ -181,16 +127,6 @@ def test_a_zero_is_told_from_a_small_number_by_what_rounding_leaves(curvatures):
     assert selection_skew_at(*arguments, [0.1 * (1 + 1e-9)], num_draws=2).value > 0
 
 
-@pytest.mark.parametrize("minima", [[0.0, 0.3], [0.3, 0.0], [0.3, 0.3], [-0.3, -0.3]])
-def test_what_the_subtraction_of_a_minimum_leaves_is_no_loss(minima):
-    same = QuadraticFederation(np.full(2, 1.0), np.full((2, 1), 0.0), np.full(2, 0.5), minima)
-    # A loss of 0.7 units in the last place of the minimum is rounded up to a whole one where the minimum is not 0.
-    unit = np.spacing(0.3)
-    with pytest.raises(AssumptionViolated, match="0/0"):
-        selection_skew_at(same, Proportional(1), [0.0], [np.sqrt(2 * 0.7 * unit)], num_draws=2)
-    assert selection_skew_at(same, Proportional(1), [0.0], [np.sqrt(2e6 * unit)], num_draws=2).value > 0
-
-
 def test_extremes_are_estimates_from_one_side():
     opposite = QuadraticFederation(np.ones(2), np.array([[1.0], [-1.0]]), np.full(2, 0.5))
     # Worst of two: rho_bar = 0, rho_tilde = 1, rho_diagonal = 1 (the last at w = 0, approached from above).
@@ -202,16 +138,6 @@ def test_extremes_are_estimates_from_one_side():
     # At w* both clients tie and have skew one.
     assert found.rho_diagonal.value == pytest.approx(1, rel=1e-12)
     assert [extreme.side for extreme in found] == ["from above", "from below", "from above"]
-
-
-def test_more_models_move_the_extremes_outwards():
-    models = sampled_models(FED, 12, rng=5)
-    few, many = (estimated_selection_skew(FED, PowerOfChoice(2, 6), models[:n], num_draws=2) for n in (3, 12))
-    # d = K selects without chance, so that the comparison is exact.
-    assert many.rho_bar.value <= few.rho_bar.value
-    assert many.rho_diagonal.value <= few.rho_diagonal.value
-    assert many.rho_tilde.value >= few.rho_tilde.value
-    assert many.rho_bar.value <= many.rho_diagonal.value
 
 
 def test_unbiased_selection_has_unit_skews_up_to_chance():
@@ -241,13 +167,6 @@ def test_sampled_models_are_reproducible_and_of_the_asked_spread():
     reach = np.linalg.norm(FED.local_minimizers - FED.minimizer, axis=1).max()
     # The standard deviation of 4000 normal numbers has relative error 1.1 %.
     assert np.std(models - FED.minimizer) == pytest.approx(3 * reach, rel=0.06)
-
-
-@pytest.mark.parametrize("center", [0.1, 123456.7, -123456.7])
-def test_where_all_minimizers_are_one_the_spread_is_in_units_of_the_model(center):
-    same = QuadraticFederation(np.array([1.0, 2.0]), np.full((2, 2), center), np.array([0.3, 0.7]))
-    models = sampled_models(same, 2000, spread=3.0, rng=1)
-    assert np.std(models - same.minimizer) == pytest.approx(3, rel=0.06)
 
 
 def _first_client(round_index, table, memory, weights, candidates, losses, rng, chosen):
@@ -282,28 +201,6 @@ def test_a_plain_python_rule_starts_every_draw_with_fresh_memory():
     assert found.standard_error == pytest.approx(0, abs=1e-15)
 
 
-def _position_for_client(round_index, table, memory, weights, candidates, losses, rng, chosen):
-    chosen[0] = int(np.argmax(losses))
-    return 1
-
-
-@dataclass(frozen=True)
-class Mispositioned:
-    """Power of choice with a known defect of public code: the place among the candidates is taken for the client."""
-
-    def rules(self, weights, num_rounds):
-        return replace(PowerOfChoice(1, 3).rules(weights, num_rounds), select=_position_for_client)
-
-
-def test_a_position_taken_for_a_client_is_seen_in_the_skew():
-    w = np.array([1.0, 0.5])
-    law = PowerOfChoice(1, 3).law(FED.weights)
-    assert isinstance(law, Ranked)
-    exact = skew(FED, law.frequencies(FED.losses(w)), w)
-    found = selection_skew_at(FED, Mispositioned(), w, w, num_draws=2000)
-    assert abs(found.value - exact) > 10 * found.standard_error
-
-
 def _everybody(round_index, table, memory, rng, present):
     present[:] = True
 
@@ -319,42 +216,3 @@ def _everybody(round_index, table, memory, rng, present):
 def test_strategies_that_the_definition_does_not_cover_are_refused(changes):
     with pytest.raises(ValueError, match="strategy must select by the exact losses of all clients"):
         selection_skew_at(FED, Plain(changes), [0.0, 0.0], [1.0, 0.0], num_draws=5)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"w": [0.0]}, "w must have shape"),
-        ({"other": [0.0, float("inf")]}, "other must be finite"),
-        ({"num_draws": 0}, "num_draws must be at least 1, got 0"),
-    ],
-)
-def test_bad_numbers_are_refused_by_name(change, message):
-    arguments = {"w": [0.0, 0.0], "other": [1.0, 0.0], "num_draws": 5, **change}
-    with pytest.raises(ValueError, match=message):
-        selection_skew_at(FED, Proportional(1), **arguments)
-
-
-def test_one_draw_has_no_finite_error():
-    assert selection_skew_at(FED, Proportional(1), [0.0, 0.0], [1.0, 0.0], num_draws=1).standard_error == np.inf
-
-
-def test_two_draws_have_half_their_distance_for_an_error():
-    # The variance of two numbers around their mean is d^2 / 2, over two draws d^2 / 4.
-    ratios = FED.losses(np.array([1.0, 0.0]))
-    ratios = ratios / (ratios @ FED.weights)
-    halves = [abs(a - b) / 2 for a in ratios for b in ratios]
-    for seed in range(5):
-        found = selection_skew_at(FED, Proportional(1), [0.0, 0.0], [1.0, 0.0], num_draws=2, rng=seed)
-        assert min(abs(found.standard_error - half) for half in halves) < 1e-12
-
-
-@pytest.mark.parametrize("unit", [1e-20, 1e6])
-def test_rounding_of_a_shared_minimizer_has_no_unit(unit):
-    centers = unit * np.array([[0.3], [0.3], [np.nextafter(0.3, 1)]])
-    same, apart = (QuadraticFederation(np.ones(3), c, [0.25, 0.5, 0.25]) for c in (centers, centers * [[1], [2], [3]]))
-    assert np.std(sampled_models(same, 2000, spread=3.0, rng=1) - same.minimizer) == pytest.approx(3, rel=0.06)
-    reach = np.abs(apart.local_minimizers - apart.minimizer).max()
-    assert np.std(sampled_models(apart, 2000, spread=3.0, rng=1) - apart.minimizer) == pytest.approx(
-        3 * reach, rel=0.06
-    )

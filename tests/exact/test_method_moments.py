@@ -119,14 +119,6 @@ def test_diagonal_curvatures_and_their_matrices_have_the_same_expected_gap(name)
     np.testing.assert_allclose(one, other, rtol=1e-12)
 
 
-def test_without_momentum_the_expected_gap_is_that_of_averaging():
-    known = {**RUN, "step_size": 0.05}
-    wanted = expected_gap(FULL, Proportional(2), server_step_size=0.8, **known)
-    np.testing.assert_allclose(
-        expected_gap(FULL, Proportional(2), method=FedAvgM(0.0, 0.8), **known), wanted, rtol=1e-12
-    )
-
-
 @pytest.mark.parametrize(
     "method", [one for one, *_ in METHODS.values()] + [Scaffold(np.arange(8.0).reshape(4, 2))], ids=repr
 )

@@ -22,7 +22,7 @@ def by_definition(fed, shares, tau, num_rounds):
     return max(*found, np.sum((tau * before) ** 2))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(8))
 def test_the_imbalance_is_the_largest_of_its_definition(seed):
     rng = np.random.default_rng(seed)
     K, v, P, tau, R = (int(rng.integers(1, n)) for n in (5, 4, 5, 5, 12))
@@ -69,14 +69,6 @@ def test_the_bound_of_all_clients_with_one_step_is_the_rate_alone():
     assert BOUND(**known) == pytest.approx(0.75**3 * (5 - FED.minimizer[0]) ** 2)
 
 
-def test_an_imbalance_that_overflows_is_refused():
-    fed = ft.QuadraticFederation([1e200, 1e200], [[1.0], [-1.0]], [0.5, 0.5])
-    with pytest.raises(
-        ValueError, match=r"^fed must have gradients at w\* with a finite imbalance, got one above 1.8e308$"
-    ):
-        participation_imbalance(fed, [[1.0, 0.0], [0.0, 1.0]], 1, 2)
-
-
 def test_selections_that_are_random_need_the_imbalance():
     with pytest.raises(
         AssumptionViolated, match=r"^imbalance2 depends on the clients that Uniform.* selects: give imbalance2="
@@ -90,23 +82,3 @@ def test_cyclic_participation_is_found_applicable():
     strategy = Periodic([[1.0, 0.0, 0.0], [0.0, 0.5, 0.5]])
     found = ft.exact.applicable(FED, strategy, num_rounds=10, step_size=0.1)
     assert [row.name for row in found if row.verdict == "applies"] == ["participation.fixed_step_distance"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "text"),
-    [
-        ((object(), [[1.0, 0.0, 0.0]], 1, 1), TypeError, "fed must be a QuadraticFederation, got object"),
-        ((FED, [[1.0, 0.0]], 1, 1), ValueError, "shares must have shape"),
-        (
-            (FED, np.zeros((0, 3)), 1, 1),
-            ValueError,
-            r"shares must have at least one row and one column, got shape \(0, 3\)",
-        ),
-        ((FED, [[0.5, 0.0, 0.0]], 1, 1), ValueError, "each row of shares must sum to 1"),
-        ((FED, [[1.0, 0.0, 0.0]], 0, 1), ValueError, "local_steps must be"),
-        ((FED, [[1.0, 0.0, 0.0]], 1, 0), ValueError, "num_rounds must be"),
-    ],
-)
-def test_unsuitable_arguments_are_named(arguments, error, text):
-    with pytest.raises(error, match=f"^{text}"):
-        participation_imbalance(*arguments)

@@ -19,7 +19,6 @@ from tests.environment import sized, thinned
 from tests.exact.random_runs import (
     ALL,
     CHANGES,
-    EVERYTHING,
     FORMS,
     METHOD,
     NAMED,
@@ -115,19 +114,6 @@ def test_an_option_that_no_word_of_a_bound_names_is_refused_by_its_name(name):
 def test_what_a_bound_says_of_a_run_has_nothing_to_do_with_options_without_effect(name):
     case = plain(name)
     assert str(changed(case, **WITHOUT_EFFECT).arguments()) == str(case.arguments())
-
-
-def test_an_option_that_the_engine_will_have_one_day_is_refused_until_a_word_names_it(monkeypatch):
-    monkeypatch.setitem(runs.OPTIONS, "warm_start", 0.0)
-    for name in NAMES:
-        case = plain(name)
-        assert refusal(changed(case, warm_start=0.0)) is None
-        reason = refusal(changed(case, warm_start=0.5))
-        if NAMED[name] is EVERYTHING:
-            assert reason is None
-        else:
-            assert reason is not None
-            assert "warm_start" in reason
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -5,29 +5,25 @@
 from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
-from fedtheory.exact._diagonal import _matrix_game, diagonal_bound, proved_bound, ranked_matrices
+from fedtheory.exact._diagonal import diagonal_bound, proved_bound, ranked_matrices
 from fedtheory.exact._forms import forms
 from fedtheory.exact._problem import problem_of
-from fedtheory.exact._ranking import largest_product, largest_totals, least_skew_over_rankings
-from fedtheory.exact.selection_skews import selection_skew, smallest_over_models
+from fedtheory.exact._ranking import largest_product
+from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.exact.skews import skew, skew_extremes
 from fedtheory.exact.subsets import subset_minima
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.sampling.inclusion import inclusion_by_losses
 from fedtheory.selection.full import Full
 from fedtheory.selection.laws import Ranked
-from fedtheory.selection.power_of_choice import HalvingCandidates, PowerOfChoice
+from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.uniform import Uniform
-from fedtheory.statistics.interval import Interval
 
 OPPOSITE = QuadraticFederation([1.0, 1.0], [[1.0], [-1.0]], [0.5, 0.5])
 
@@ -67,6 +63,15 @@ def test_two_opposite_clients_have_skews_zero_one_and_one():
         assert interval.lower_by == interval.upper_by == "all rankings in one dimension"
 
 
+def test_a_diagonal_skew_that_is_least_at_infinity_is_found_there():
+    # Equal curvatures and minima, no two centers alike: larger losses are preferred, so that the skew is above 1
+    # wherever losses differ, and it falls to 1 as they become alike.
+    fed = QuadraticFederation(np.ones(3), [[-1.0], [0.25], [2.0]], [0.5, 0.3, 0.2])
+    least = selection_skew(fed, PowerOfChoice(1, 2)).rho_diagonal
+    assert least.lower <= 1 <= least.upper
+    assert least.width < 3e-13
+
+
 def test_unequal_minima_keep_rho_tilde_below_its_rearrangement_bound():
     # F_1 = (w - 1/5)^2/2 + 50 ranks first for all moderate w although it is nearly optimal at w* = 1/15. There the
     # excess losses are (256, 4, 196)/450, and q is (2/3, 1/3, 0) by rank.
@@ -94,37 +99,6 @@ def test_unequal_minima_keep_rho_tilde_below_its_rearrangement_bound():
     assert two.lower == pytest.approx(float(everywhere), rel=1e-12)
 
 
-def crossings(fed):
-    """Models in one dimension where two clients have the same loss."""
-    h, c = fed.curvatures, fed.centers[:, 0]
-    losses = np.stack([h / 2, -h * c, h * c**2 / 2 + fed.minima], axis=1)
-    roots = [np.roots(losses[i] - losses[j]) for i in range(h.size) for j in range(i)]
-    return np.array([root.real for root in np.concatenate(roots) if root.imag == 0])
-
-
-@pytest.mark.slow
-@settings(max_examples=12, deadline=None)
-@given(st.integers(0, 10_000), st.integers(2, 6), st.sampled_from([0.0, 3.0]))
-@example(1193, 2, 3.0)
-def test_in_one_dimension_a_fine_grid_of_models_comes_close_and_never_beyond(seed, num_clients, minima):
-    fed = federation(seed, num_clients, 1, minima)
-    rng = np.random.default_rng(seed)
-    d = int(rng.integers(1, num_clients + 1))
-    m = int(rng.integers(1, d + 1))
-    rho_bar, rho_tilde, rho_diagonal = selection_skew(fed, PowerOfChoice(m, d))
-    # The extremes may lie where two losses cross, beside cells narrower than any grid, or between close centers.
-    walls, reach = crossings(fed), float(np.abs(fed.centers - fed.minimizer).max())
-    near, far = fed.minimizer + reach * np.linspace(-3, 3, 300), np.geomspace(1.0, 1e4, 60)
-    models = np.concatenate([np.linspace(-6, 6, 300), near, far, -far, walls - 1e-9, walls + 1e-9])
-    bar, tilde, diagonal = skews_on_a_grid(fed, m, d, models[:, None])
-    assert rho_bar.width <= 1e-12 * rho_bar.upper + 1e-30
-    assert rho_bar.lower <= bar + 1e-12
-    assert tilde <= rho_tilde.upper + 1e-12
-    assert rho_diagonal.lower <= diagonal + 1e-12
-    assert diagonal - rho_diagonal.lower <= 0.05
-    assert rho_bar.upper <= rho_diagonal.lower + 1e-12
-
-
 @pytest.mark.parametrize("strategy", [Full(), Proportional(2), Uniform(2, "weighted")])
 def test_unbiased_strategies_have_the_skew_one_and_nothing_beside(strategy):
     fed = federation(1)
@@ -147,37 +121,9 @@ def test_fixed_frequencies_are_exact(strategy):
     assert {side.lower_by for side in (rho_bar, rho_tilde, rho_diagonal)} == {"fixed frequencies"}
 
 
-@pytest.mark.slow
-@settings(max_examples=6, deadline=None)
-@given(st.integers(0, 10_000), st.sampled_from([0.0, 2.0]))
-def test_in_several_dimensions_no_sampled_model_leaves_the_intervals(seed, minima):
-    fed = federation(seed, 6, 3, minima)
-    rng = np.random.default_rng(seed)
-    d = int(rng.integers(2, 7))
-    m = int(rng.integers(1, d + 1))
-    rho_bar, rho_tilde, rho_diagonal = selection_skew(fed, PowerOfChoice(m, d), rng=seed, num_models=400)
-    models = fed.minimizer + rng.standard_normal((200, 3)) * 10 ** rng.uniform(-2, 2, (200, 1))
-    bar, tilde, diagonal = skews_on_a_grid(fed, m, d, models)
-    assert rho_bar.lower <= bar + 1e-12
-    assert tilde <= rho_tilde.upper + 1e-12
-    assert rho_diagonal.lower <= diagonal + 1e-12
-    assert rho_bar.lower <= rho_diagonal.lower
-
-
-def test_a_federation_on_a_line_in_the_plane_has_the_skews_of_the_line_inside_its_intervals():
-    # The second coordinate only adds sum q h / sum p h to both sides, so infima can only be approached from outside it.
-    for seed in range(3):
-        line = federation(seed, 5, 1)
-        plane = QuadraticFederation(line.curvatures, np.hstack([line.centers, np.zeros((5, 1))]), line.weights)
-        exact, found = (selection_skew(clients, PowerOfChoice(1, 3), num_models=300) for clients in (line, plane))
-        assert found.rho_bar.lower <= exact.rho_bar.upper + 1e-12
-        assert found.rho_diagonal.lower <= exact.rho_diagonal.upper + 1e-12
-        np.testing.assert_allclose(tuple(found.rho_tilde), exact.rho_tilde.upper, rtol=1e-12)
-
-
 def test_the_instance_of_the_paper_has_a_rho_bar_below_one_and_a_diagonal_skew_above():
     fed = power_of_choice_quadratics(12, 5, rng=0)
-    skews = [selection_skew(fed, PowerOfChoice(2, d), num_models=600) for d in (2, 4, 8, 12)]
+    skews = [selection_skew(fed, PowerOfChoice(2, d), num_models=200) for d in (2, 4, 12)]
     assert all(s.rho_bar.upper < 1 for s in skews)
     assert [s.rho_bar.upper for s in skews] == sorted((s.rho_bar.upper for s in skews), reverse=True)
     assert all(s.rho_diagonal.lower > 1 for s in skews[1:])
@@ -203,32 +149,6 @@ def test_the_cutting_planes_close_their_gap_and_no_mixture_of_vertices_is_better
     assert best_of_all_vertices(matrices, law, 5, np.random.default_rng(seed)) <= bound.value + bound.gap + 1e-12
 
 
-@pytest.mark.parametrize("minima", [0.0, 1.0])
-def test_a_bound_of_few_cuts_tells_how_far_the_best_may_be(minima):
-    fed = federation(2, 5, 3, minima)
-    law = law_of(fed, 1, 3)
-    matrices = ranked_matrices(forms(fed), fed.minima, law)
-    best = diagonal_bound(matrices, law)
-    found = [diagonal_bound(matrices, law, max_cuts=cuts) for cuts in range(1, 6)]
-    assert min(bound.gap for bound in found[:2]) > 1e-3
-    for bound in found:
-        assert bound.value - 1e-9 <= best.value <= bound.value + bound.gap + 1e-9
-    assert best.gap >= 0
-
-
-@pytest.mark.parametrize("shift", [-10.0, 0.0, 10.0])
-@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
-def test_a_matrix_game_is_solved_by_the_same_mixtures_whatever_the_size_and_sign_of_its_payoffs(shift, scale):
-    # Rock, paper, scissors, where paper loses twice to scissors: every answer to (1/2, 1/4, 1/4) is worth 0.
-    payoffs = np.array([[0.0, -1.0, 1.0], [1.0, 0.0, -2.0], [-1.0, 2.0, 0.0]])
-    rows, columns = _matrix_game(scale * (payoffs + shift))
-    np.testing.assert_allclose(rows, [0.5, 0.25, 0.25], atol=1e-8)
-    np.testing.assert_allclose(columns, rows, atol=1e-8)
-    # Nobody gains by leaving the first row and column, where the sign is right.
-    rows, columns = _matrix_game(scale * (np.array([[1.0, 2.0], [0.0, 3.0]]) + shift))
-    np.testing.assert_allclose([rows, columns], [[1.0, 0.0]] * 2, atol=1e-8)
-
-
 def test_ignoring_unequal_minima_would_give_a_lower_bound_that_is_false():
     fed = QuadraticFederation(np.ones(3), [[-1.0, 0.0], [0.2, 0.1], [1.0, 0.0]], np.full(3, 1 / 3), [0.0, 50.0, 0.0])
     law = law_of(fed, 1, 2)
@@ -238,18 +158,6 @@ def test_ignoring_unequal_minima_would_give_a_lower_bound_that_is_false():
     assert selection_skew(fed, PowerOfChoice(1, 2), num_models=100).rho_diagonal.lower <= attained
     # The proof does not believe the eigenvalue that it is given.
     assert proved_bound(problem_of(fed), law, naive) <= attained
-
-
-def test_an_anti_ranking_oracle_would_leave_a_gap():
-    fed = federation(0, 5, 3)
-    law = law_of(fed, 1, 3)
-    honest = diagonal_bound(forms(fed).matrices, law).value
-
-    class Swapped:
-        def frequencies(self, values):
-            return law.frequencies(-np.asarray(values))
-
-    assert diagonal_bound(forms(fed).matrices, Swapped()).value < honest - 1e-3
 
 
 def test_clients_that_share_their_minimizer_say_that_rho_tilde_is_undefined():
@@ -282,46 +190,6 @@ def test_an_idle_client_that_is_selected_by_fixed_frequencies_has_its_minimum_el
     np.testing.assert_allclose([tuple(found.rho_bar), tuple(found.rho_diagonal)], 0.5, rtol=1e-12)
 
 
-def test_errors_of_frequencies_are_allowed_for_on_the_side_that_keeps_a_proof():
-    # Minima 0 and 2 above the least, with a quarter and three quarters: 3/2 on both sides, each off by 4e-13 of itself.
-    q = np.array([0.25, 0.75])
-    problem = SimpleNamespace(fed=SimpleNamespace(minima=np.array([3.0, 5.0])), proved=lambda *told: told[-1])
-    shift = proved_bound(problem, Ranked(lambda _: q), SimpleNamespace(frequencies=q, value=1.0))
-    assert float(shift) == pytest.approx(-3 * 4e-13, rel=1e-3)
-
-
-def test_a_ranking_of_one_client_selects_that_client():
-    strategy = SimpleNamespace(law=lambda _: Ranked(lambda losses: np.ones(losses.size)))
-    found = selection_skew(QuadraticFederation([2.0], [[1.0, 3.0]], [1.0]), strategy)
-    np.testing.assert_allclose([tuple(found.rho_bar), tuple(found.rho_diagonal)], 1.0, rtol=1e-12)
-
-
-def test_the_same_seed_gives_the_same_intervals():
-    fed = federation(2, 6, 3)
-    runs = [selection_skew(fed, PowerOfChoice(2, 4), rng=3, num_models=100) for _ in range(2)]
-    assert runs[0] == runs[1]
-
-
-@pytest.mark.parametrize(
-    ("strategy", "error", "message"),
-    [
-        (PowerOfChoice(1, HalvingCandidates()), TypeError, "pow-d with a fixed number of candidates"),
-        (object(), TypeError, "strategy must have a known selection law"),
-        (PowerOfChoice(1, 2, loss="minibatch"), TypeError, "strategy must have a known selection law"),
-        (Uniform(6), ValueError, r"num_selected must be in 1\.\.5, got 6"),
-        (PowerOfChoice(1, 9), ValueError, "num_candidates must be in 1..5, got 9"),
-    ],
-)
-def test_bad_strategies_are_refused_in_one_sentence(strategy, error, message):
-    with pytest.raises(error, match=message):
-        selection_skew(federation(0), strategy)
-
-
-def test_an_interval_with_crossed_sides_is_refused():
-    with pytest.raises(ValueError, match=r"lower must be at most upper, got 2.0 \(a\) and 1.0 \(b\)"):
-        Interval(2.0, 1.0, "a", "b")
-
-
 def test_subset_minima_that_are_known_already_give_the_same_and_must_fit():
     fed = federation(1, 6, 2)
     strategy, options = PowerOfChoice(2, 4), {"num_models": 50}
@@ -329,40 +197,6 @@ def test_subset_minima_that_are_known_already_give_the_same_and_must_fit():
     assert known == selection_skew(fed, strategy, **options)
     with pytest.raises(ValueError, match=r"least_ratios must have shape \(6,\), got \(2,\)"):
         selection_skew(fed, strategy, least_ratios=np.zeros(2))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("num_clients", "m", "d"), [pytest.param(30, 3, 9, marks=pytest.mark.long), (100, 10, 30)])
-def test_instances_of_the_size_of_the_paper_have_positive_widths_and_positive_lower_sides(num_clients, m, d):
-    fed = power_of_choice_quadratics(num_clients, 5, rng=0)
-    rho_bar, rho_tilde, rho_diagonal = selection_skew(fed, PowerOfChoice(m, d), num_models=1000)
-    assert 0 < rho_bar.lower < rho_bar.upper < 1 < rho_diagonal.lower <= rho_diagonal.upper < rho_tilde.lower
-    assert rho_diagonal.width < 0.1 * rho_diagonal.upper
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("minima", [0.0, 1.0])
-@pytest.mark.parametrize("seed", range(4))
-def test_search_and_cutting_planes_enclose_the_exact_skews_of_one_dimension(seed, minima):
-    fed, law = federation(seed, 6, 1, minima), law_of(federation(seed, 6, 1), 2, 4)
-    exact = selection_skew(fed, PowerOfChoice(2, 4))
-    bound = diagonal_bound(ranked_matrices(forms(fed), fed.minima, law), law)
-    assert bound.value <= exact.rho_diagonal.lower + 1e-9
-    totals = largest_totals(law, fed.weights)
-    assert least_skew_over_rankings(totals, subset_minima(fed)) <= exact.rho_bar.lower + 1e-12
-    searched = smallest_over_models(
-        lambda w: skew_extremes(fed, law.frequencies(fed.losses(w)))[0], fed, np.random.default_rng(0), 1500
-    )
-    # the function is constant between crossings, so a search that finds the right cell is exact
-    assert searched[0].value == pytest.approx(exact.rho_bar.lower, abs=1e-12)
-    assert diagonal_by_search(fed, law) == pytest.approx(exact.rho_diagonal.lower, abs=1e-3)
-
-
-def diagonal_by_search(fed, law):
-    def ratio(w):
-        return float(skew(fed, law.frequencies(fed.losses(w)), w))
-
-    return smallest_over_models(ratio, fed, np.random.default_rng(0), 1500)[0].value
 
 
 @pytest.mark.parametrize("dim", [1, 3])

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import fedtheory.exact.skews as module
 from fedtheory.errors import AssumptionViolated
 from fedtheory.exact.skews import skew, skew_extremes
 from fedtheory.federation.quadratic import QuadraticFederation
@@ -55,14 +54,14 @@ def from_minimization(fed, q, sign):
     from scipy.optimize import minimize
 
     rng, options = np.random.default_rng(0), {"gtol": 1e-10}
-    starts = fed.centers.mean(axis=0) + rng.standard_normal((25, fed.dim)) * 10 ** rng.uniform(-1, 2, (25, 1))
+    starts = fed.centers.mean(axis=0) + rng.standard_normal((10, fed.dim)) * 10 ** rng.uniform(-1, 2, (10, 1))
     found = [minimize(value_and_slope, w, (fed, q, sign), jac=True, options=options).x for w in starts]
     return sign * min(sign * literally(fed, q, w) for w in found)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("kind", ["isotropic", "diagonal", "full"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_extremes_are_those_of_a_minimization_over_models(kind, seed):
     fed, q = federation(kind, seed)
     lowest, highest = skew_extremes(fed, q)
@@ -134,32 +133,3 @@ def test_a_selected_client_of_weight_zero_elsewhere_makes_the_supremum_infinite(
 def test_frequencies_equal_to_the_weights_have_skew_one_everywhere(seed):
     fed, _ = federation("full", seed)
     np.testing.assert_allclose(skew_extremes(fed, fed.weights), (1.0, 1.0), rtol=1e-11)
-
-
-def test_a_forgotten_linear_part_is_caught(monkeypatch):
-    fed, q = federation("full", 1)
-    truth = skew_extremes(fed, q)
-    original = vars(module)["forms"]
-
-    def mutant(fed):
-        result = original(fed)
-        result.matrices[:, :-1, -1] = result.matrices[:, -1, :-1] = 0.0
-        return result
-
-    monkeypatch.setattr(module, "forms", mutant)
-    assert not np.allclose(skew_extremes(fed, q), truth, rtol=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("frequencies", "message"),
-    [
-        ([0.5, 0.6], "frequencies must sum to 1"),
-        ([1.0], r"frequencies must have shape \(2,\), got \(1,\)"),
-        ([1.5, -0.5], "frequencies must be at least 0"),
-    ],
-)
-def test_bad_frequencies_are_refused_in_one_sentence(frequencies, message):
-    fed = QuadraticFederation([1.0, 1.0], [[1.0], [-1.0]], [0.5, 0.5])
-    for function in (lambda q: skew(fed, q, [0.0]), lambda q: skew_extremes(fed, q)):
-        with pytest.raises(ValueError, match=message):
-            function(frequencies)

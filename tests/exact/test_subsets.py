@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import fedtheory.exact.subsets as module
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
 from fedtheory.exact._ranking import largest_totals, least_skew_over_rankings
 from fedtheory.exact.skews import skew_extremes
@@ -46,22 +45,22 @@ def test_enumeration_by_gray_code_and_by_eigenvalues_equals_every_subset_on_its_
     np.testing.assert_allclose(subset_minima(as_matrices), truth, atol=1e-11)
 
 
-def test_blocks_of_subsets_do_not_change_the_result(monkeypatch):
-    fed = power_of_choice_quadratics(11, 3, rng=2)
-    whole = subset_minima(fed)
-    monkeypatch.setattr(module, "_BLOCK", 4)
-    np.testing.assert_allclose(subset_minima(fed), whole, rtol=1e-12, atol=1e-15)
+@pytest.mark.parametrize("isotropic", [True, False])
+def test_minima_of_many_clients_are_positive_lower_bounds_of_every_subset(isotropic):
+    # So many clients are split into groups, and subsets of a group into blocks.
+    fed = power_of_choice_quadratics(32 if isotropic else 17, 3, rng=2)
+    fed = fed if isotropic else QuadraticFederation(fed.matrices, fed.centers, fed.weights)
+    bounds, rng, K = subset_minima(fed), np.random.default_rng(0), fed.num_clients
+    assert (bounds[2:] > 0).all()  # one or two clients may be alone in their groups, where the least ratio is 0
+    for size in rng.integers(1, K, 200):
+        subset = rng.permutation(K)[:size]
+        assert bounds[size - 1] <= skew_extremes(fed, np.isin(np.arange(K), subset) / size)[0] + 1e-12
+    assert bounds[-1] <= skew_extremes(fed, np.full(K, 1 / K))[0] + 1e-12
 
 
-@pytest.mark.parametrize("max_group", [3, 5, 9])
-def test_groups_give_lower_bounds(max_group, monkeypatch):
+def test_minima_of_more_clients_than_a_block_are_those_of_every_subset():
     fed = power_of_choice_quadratics(11, 3, rng=2)
-    exact = subset_minima(fed)
-    monkeypatch.setattr(module, "_LARGEST_ISOTROPIC", max_group)
-    bounds = subset_minima(fed)
-    assert (bounds <= exact + 1e-12).all()
-    assert (bounds < exact - 1e-12).any()
-    assert bounds[-1] > 0
+    np.testing.assert_allclose(subset_minima(fed), one_by_one(fed), atol=1e-12)
 
 
 def least_over_everything(fed, law):

@@ -40,13 +40,6 @@ def test_one_two_or_eight_threads_give_the_same_bits(answer):
     assert len(digests) == 1
 
 
-def test_every_exact_answer_about_a_run_is_pinned():
-    exact = ("error_floor", "expected_gap", "selection_skew", "skew_extremes", "subset_minima")
-    estimated = ("estimated_selection_skew", "mean_field_gap", "selection_skew_at")
-    answers = [getattr(ft.exact, name) for name in (*exact, *estimated)]
-    assert {answer.__code__ for answer in answers} == {pinned(threads).__code__}
-
-
 def test_a_pinned_solver_has_one_thread_and_gives_back_what_there_was():
     with threadpool_limits(2, user_api="blas"):
         assert pinned(threads)() == 1

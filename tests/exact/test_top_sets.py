@@ -2,18 +2,13 @@
 
 # mypy: allow-untyped-calls, disable-error-code="arg-type"
 
-import warnings
-from dataclasses import replace
 from itertools import combinations
 
-import cvxpy
 import numpy as np
 import pytest
 
 import fedtheory.exact._top_sets as module
-from fedtheory.arithmetic.matrices import is_semidefinite
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
-from fedtheory.exact._integer_forms import integer_forms
 from fedtheory.exact._problem import problem_of
 from fedtheory.exact._top_sets import is_tractable, least_over_top_sets
 from fedtheory.exact.selection_skews import selection_skew
@@ -47,12 +42,6 @@ def test_no_set_that_is_seen_on_top_is_excluded_and_sets_below_the_bound_are_nev
     seen = observed_top_sets(fed, m)
     lower = least_over_top_sets(problem_of(fed), m, np.inf).lower
     assert lower <= min(infimum(fed, members) for members in seen) + 1e-12
-    problem = problem_of(fed)
-    solve = module._program(module._scaled_losses(problem, np.linalg.norm(fed.centers - fed.minimizer, axis=1).max()))
-    for members in list(seen)[:12]:
-        is_top = np.isin(np.arange(9), members)
-        multipliers, _ = solve(is_top)
-        assert not module._excludes(problem.exact, is_top, multipliers)
 
 
 def test_the_bound_equals_the_search_on_the_instance_of_the_paper():
@@ -83,66 +72,11 @@ def test_a_client_that_dominates_another_keeps_it_from_the_top():
     np.testing.assert_allclose(tuple(two), min(infimum(fed, (0, 2)), infimum(fed, (1, 2))), rtol=1e-9, atol=1e-15)
 
 
-def test_an_exclusion_without_margin_or_sign_would_exclude_seen_sets(monkeypatch):
-    fed = power_of_choice_quadratics(9, 3, rng=1)
-    seen = min(infimum(fed, members) for members in observed_top_sets(fed, 2))
-    monkeypatch.setattr(module, "_excludes", lambda exact, is_top, multipliers: True)
-    assert least_over_top_sets(problem_of(fed), 2, np.inf).lower > seen
-
-
 def with_minima(seed, num_clients=5):
     """Clients of the paper's recipe, weights, curvatures and minima of which no two are alike."""
     fed = power_of_choice_quadratics(num_clients, 2, rng=seed)
     minima = 3 * np.random.default_rng(seed).random(num_clients)
     return QuadraticFederation(fed.curvatures, fed.centers + 7.0, fed.weights, minima)
-
-
-def test_losses_of_the_program_are_those_of_the_clients_about_the_minimizer_in_units_of_a_length():
-    fed, scale = with_minima(0), 2.5
-    losses = module._scaled_losses(problem_of(fed), scale)
-    for x in np.random.default_rng(1).normal(size=(4, 2)):
-        mine = losses.bend * (x @ x) + losses.pull @ x + losses.level
-        wanted = (fed.losses(fed.minimizer + scale * x) - fed.minima.mean()) / (fed.curvatures.mean() * scale**2)
-        np.testing.assert_allclose(mine, wanted, rtol=1e-12)
-
-
-def smallest_infima(fed):
-    """Infima of all pairs, in increasing order, by their closed form."""
-    return sorted(infimum(fed, members) for members in combinations(range(fed.num_clients), 2))
-
-
-def test_a_set_may_be_below_the_one_before_it_by_what_rounding_may_hide(monkeypatch):
-    fed = with_minima(1)
-    monkeypatch.setattr(module, "_program", lambda losses: lambda is_top: (None, None))
-    first, second, *_ = smallest_infima(fed)
-    problem = problem_of(fed)
-    # The mean of two clients may be off by half of it: the second set by twice as much as it is above the first.
-    forms = replace(problem.forms, rounding=4 * (second - first))
-    found = least_over_top_sets(replace(problem, forms=forms), 2, np.inf).lower
-    assert found == pytest.approx(2 * first - second, rel=1e-9)
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_the_bound_of_a_set_that_is_not_excluded_is_proved_to_the_last_bit(monkeypatch, seed):
-    fed = with_minima(seed)
-    monkeypatch.setattr(module, "_program", lambda losses: lambda is_top: (None, None))
-    lower = least_over_top_sets(problem_of(fed), 2, np.inf).lower
-    assert lower == pytest.approx(smallest_infima(fed)[0], rel=1e-9)
-    for members in combinations(range(5), 2):
-        q = np.isin(np.arange(5), members) / 2
-        assert is_semidefinite(integer_forms(fed).skew(q).above(lower))
-
-
-@pytest.mark.parametrize("most", [2, 3])
-def test_after_the_most_programs_the_next_set_is_the_bound_and_there_is_none_beyond_the_value_known(monkeypatch, most):
-    fed = with_minima(1)
-    monkeypatch.setattr(module, "_MOST_PROGRAMS", most)
-    monkeypatch.setattr(module, "_excludes", lambda exact, is_top, multipliers: True)
-    infima = smallest_infima(fed)
-    known = (infima[2] + infima[3]) / 2  # three sets are below
-    found = least_over_top_sets(problem_of(fed), 2, known)
-    assert found.lower == pytest.approx(infima[2] if most == 2 else known, rel=1e-9)
-    assert len(found.models) == most
 
 
 @pytest.mark.parametrize("seed", [1, 5, 7])
@@ -154,19 +88,6 @@ def test_models_at_which_programs_end_close_the_interval_without_a_search(seed):
     assert selection_skew(fed, PowerOfChoice(2, 8), num_models=1).rho_bar.width <= 1e-12
 
 
-def test_a_client_at_the_minimizer_is_no_unit_of_length():
-    centers = [[1.0, 0.0], [-1.0, 0.0], [0.0, 2.0], [0.0, -2.0], [0.0, 0.0]]
-    fed = QuadraticFederation([1.0, 1.0, 2.0, 2.0, 3.0], centers, np.full(5, 0.2))
-    rho_bar = selection_skew(fed, PowerOfChoice(2, 5), num_models=1).rho_bar
-    assert rho_bar.lower <= min(infimum(fed, members) for members in observed_top_sets(fed, 2))
-
-
-def test_multipliers_that_are_not_all_numbers_are_none():
-    assert module._value(None) is module._value(np.array([1.0, np.nan])) is None
-    numbers = np.array([1.0, 2.0])
-    assert module._value(numbers) is numbers
-
-
 @pytest.mark.parametrize(("lift", "is_excluded"), [(0.0, False), (2.0**-40, True), (-(2.0**-40), False)])
 def test_a_set_that_ties_at_a_single_model_is_not_excluded(lift, is_excluded):
     # F_1 - F_0 = |w|^2 + lift, so that with lift 0 client 0 ties for the first place at 0 and nowhere else. The last
@@ -176,38 +97,6 @@ def test_a_set_that_ties_at_a_single_model_is_not_excluded(lift, is_excluded):
     for multipliers in ([1.0, 1.0, 0.0], [0.5, 3.0, 0.0]):
         assert module._excludes(exact, np.array([True, False, False]), np.array(multipliers)) is is_excluded
     assert not module._excludes(exact, np.array([True, False, False]), np.array([1.0, 0.0, 0.0]))
-
-
-def test_a_solver_that_fails_excludes_nothing(monkeypatch):
-    fed = power_of_choice_quadratics(6, 2, rng=1)
-    monkeypatch.setattr(module, "_program", lambda losses: lambda is_top: (None, None))
-    lower = least_over_top_sets(problem_of(fed), 2, np.inf).lower
-    assert lower == pytest.approx(min(infimum(fed, pair) for pair in combinations(range(6), 2)), abs=1e-12)
-
-
-@pytest.mark.parametrize("breaks", [False, True])
-def test_a_solver_that_warns_is_believed_and_one_that_breaks_excludes_nothing(monkeypatch, breaks):
-    fed, solve = power_of_choice_quadratics(12, 5, rng=0), cvxpy.Problem.solve
-    believed = least_over_top_sets(problem_of(fed), 2, np.inf).lower
-    everything = min(infimum(fed, pair) for pair in combinations(range(12), 2))
-    assert believed > everything + 1e-3
-
-    def doubtful(problem, **options):
-        warnings.warn("Solution may be inaccurate.", stacklevel=1)
-        if breaks:
-            raise cvxpy.SolverError
-        return solve(problem, **options)
-
-    monkeypatch.setattr(cvxpy.Problem, "solve", doubtful)
-    found = least_over_top_sets(problem_of(fed), 2, np.inf)
-    assert found.lower == pytest.approx(everything if breaks else believed, abs=1e-12)
-    assert (found.models == []) is breaks
-
-
-def test_multipliers_that_cannot_be_balanced_exclude_nothing():
-    # Two equal curvatures in two dimensions: three equations for two masses.
-    fed = QuadraticFederation([1.0, 1.0], [[1.0, 0.0], [0.0, 0.0]], [0.5, 0.5], [0.0, 9.0])
-    assert not module._excludes(problem_of(fed).exact, np.array([True, False]), np.ones(2))
 
 
 def test_many_sets_and_other_curvatures_are_left_to_the_bound_over_all_rankings():

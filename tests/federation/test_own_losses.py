@@ -1,17 +1,13 @@
 """A run with user-defined parabolas equals the run with the library's parabolas."""
 
-import time
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 from numba import njit
-from scipy import special
 
 import fedtheory as ft
-from fedtheory._support.progress import announced
 from fedtheory.errors import AssumptionViolated
-from tests.environment import PLAIN_PYTHON
 
 # Sums in another order, over a few dozen steps.
 ROUNDING = 1e-12
@@ -85,33 +81,6 @@ def test_a_wrong_gradient_is_seen() -> None:
     assert wrong.gradient_error([0.3, -2.0]) == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize(
-    ("change", "error", "said"),
-    [
-        ({"client_loss": 3.0}, TypeError, r"client_loss must be a function of \(data, k, w\), got float"),
-        ({"dim": 0}, ValueError, "dim must be"),
-        ({"weights": [0.5, 0.6]}, ValueError, "weights must sum to 1"),
-        ({"minimizer": [0.0]}, ValueError, "minimizer must have shape"),
-        ({"data": CENTERS.tolist()}, TypeError, "data must be an array of numbers, .* got a list"),
-        ({"data": {"centers": CENTERS}}, TypeError, "data must be an array of numbers, .* got a dict"),
-        ({"data": (CURVATURES, [1.0])}, TypeError, r"data\[1\] must be an array of numbers, .* got a list"),
-        ({"data": np.array([loss])}, TypeError, "data must be an array of numbers, .* got an array of object"),
-        ({"data": np.ma.array(CENTERS)}, TypeError, "data must be an array without a mask"),
-    ],
-)
-def test_what_makes_no_sense_is_refused(change, error, said) -> None:
-    good = {"client_loss": loss, "client_gradient": gradient, "data": DATA, "weights": WEIGHTS, "dim": 2}
-    with pytest.raises(error, match=said):
-        ft.federation.LossFederation(**{**good, **change})
-
-
-def test_batches_and_models_of_another_shape_are_refused() -> None:
-    with pytest.raises(ValueError, match="batch_size must be None for a federation without samples"):
-        ft.fedavg(OWN, ft.selection.Full(), num_rounds=1, step_size=0.1, batch_size=2)
-    with pytest.raises(ValueError, match=r"w must have shape \(\.\.\., 2\)"):
-        OWN.loss([1.0])
-
-
 def first_run(client_loss=loss, client_gradient=gradient, data=DATA):
     fed = ft.federation.LossFederation(client_loss, client_gradient, data, WEIGHTS, dim=2)
     return ft.fedavg(fed, ft.selection.Full(), num_rounds=1, step_size=0.1, record=("loss",))
@@ -160,36 +129,3 @@ def test_functions_that_are_no_loss_and_its_gradient_are_refused_before_the_firs
 def test_a_right_gradient_of_a_difficult_loss_is_accepted(client_loss, client_gradient) -> None:
     fed = ft.federation.LossFederation(client_loss, client_gradient, None, WEIGHTS, dim=2)
     assert fed.checked_functions == (client_loss, client_gradient)
-
-
-@pytest.mark.skipif(PLAIN_PYTHON, reason="nothing is compiled")
-def test_a_function_of_scipy_is_refused_with_its_line() -> None:
-    own = {
-        "client_loss": lambda data, k, w: special.logsumexp(w),
-        "client_gradient": lambda data, k, w: special.softmax(w),
-    }
-    wanted = r"client_loss must be a function that numba compiles \(NumPy's .* SciPy's cannot\), .* line \d+\)$"
-    with pytest.raises(TypeError, match=wanted):
-        first_run(**own)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(PLAIN_PYTHON, reason="nothing is compiled")
-def test_an_index_out_of_bounds_in_a_round_names_the_kernel() -> None:
-    def far(data, k, w):
-        return data[0][min(5, int(abs(w[0]) * 1e3))] * (w * w).sum()
-
-    def flat(data, k, w):
-        return 2 * data[0][min(5, int(abs(w[0]) * 1e3))] * w
-
-    fed = ft.federation.LossFederation(njit(far), njit(flat), (np.ones(1),), [1.0], dim=1)
-    object.__setattr__(fed, "checked_functions", (fed.client_loss, fed.client_gradient))
-    with pytest.raises(ValueError, match=r"the kernel train must stay within its arrays, .* in round 0"):
-        ft.fedavg(fed, ft.selection.Full(), num_rounds=1, step_size=0.1, initial=[1.0], record=("models",))
-
-
-def test_long_work_is_announced_and_short_work_is_not(capsys) -> None:
-    for seconds in (0.0, 5.0):
-        with announced("compiling client_loss", after=seconds):
-            time.sleep(0.05)
-    assert capsys.readouterr().err == "compiling client_loss ...\n"

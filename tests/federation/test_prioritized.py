@@ -11,13 +11,6 @@ from fedtheory.conformance import quadratic_federations, seeds
 from fedtheory.federation.prioritized import prioritize
 
 
-def quadratics(rng, num_clients=6, dim=3):
-    curvatures = rng.uniform(0.5, 2.0, (num_clients, dim))
-    sizes = rng.uniform(0.2, 1.0, num_clients)
-    centers = rng.standard_normal((num_clients, dim))
-    return ft.QuadraticFederation(curvatures, centers, sizes, rng.random(num_clients), normalize=True)
-
-
 @settings(max_examples=30)
 @given(fed=quadratic_federations(), seed=seeds())
 def test_the_objective_is_that_of_the_priority_clients_alone(fed, seed):
@@ -54,36 +47,12 @@ def test_softmax_clients_can_be_prioritized():
     assert repr(aligned) == "Prioritized(SoftmaxFederation, num_clients=4, num_priority=2)"
 
 
-def test_wells_can_be_prioritized():
-    fed = ft.federation.NonconvexFederation(np.ones((2, 1)), np.array([[0.0], [1.0]]), np.zeros((2, 1)), [0.5, 0.5])
-    aligned = prioritize(fed, [True, False])
-    assert aligned.federation.weights.tolist() == [1.0, 0.0]
-
-
-def test_the_callers_mask_is_not_shared_and_the_record_is_read_only():
-    mask = np.array([True, False])
-    aligned = prioritize(ft.QuadraticFederation([1.0, 1.0], [[0.0], [1.0]], [0.5, 0.5]), mask)
-    mask[:] = False
-    assert aligned.priority.tolist() == [True, False]
-    for array in (aligned.priority, aligned.shares, aligned.client_gaps):
-        with pytest.raises(ValueError, match="read-only"):
-            array[0] = 0
-
-
 @pytest.mark.parametrize(
-    ("mask", "error", "text"),
-    [
-        ([False, False], ValueError, "at least one priority client"),
-        ([1, 0], TypeError, "booleans"),
-        ([0.5, 0.5], TypeError, "booleans"),
-        ([True], ValueError, r"shape \(2,\)"),
-        ([[True, False]], ValueError, r"shape \(2,\)"),
-        ([False, True], ValueError, "positive weight"),
-    ],
+    ("mask", "text"), [([False, False], "at least one priority client"), ([False, True], "positive weight")]
 )
-def test_bad_masks_are_refused(mask, error, text):
+def test_priority_clients_without_weight_are_refused(mask, text):
     fed = ft.QuadraticFederation([1.0, 1.0], [[0.0], [1.0]], [1.0, 0.0])
-    with pytest.raises(error, match=text):
+    with pytest.raises(ValueError, match=text):
         prioritize(fed, mask)
 
 

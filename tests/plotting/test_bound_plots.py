@@ -50,23 +50,11 @@ def test_a_partly_infinite_bound_is_drawn_where_it_says_something(axes):
     assert np.array_equal(np.isnan(line(axes, "late").get_ydata()), X < 50)
 
 
-def test_a_lower_limit_below_zero_does_not_stretch_a_logarithmic_axis(axes):
-    measured(axes, X, MEAN, MEAN - 1.0, MEAN + 1.0, label="wide")
-    axes.figure.canvas.draw()
-    assert axes.get_ylim()[0] > MEAN.min() / 1000
-
-
 def test_a_lower_limit_that_is_not_positive_is_drawn_at_a_hundredth_of_the_mean(axes):
     lower = np.where(X == 3, -1.0, np.where(X == 5, 0.0, 0.9 * MEAN))
     measured(axes, X, MEAN, lower, 1.1 * MEAN, label="mean")
     drawn = {x: y for x, y in axes.collections[0].get_paths()[0].vertices.tolist() if y < MEAN[int(x) - 1]}
     assert {x: drawn[x] for x in (3, 4, 5)} == pytest.approx({3: 1 / 300, 4: 0.9 / 4, 5: 1 / 500}, rel=1e-14)
-
-
-def test_a_linear_axis_keeps_the_lower_limit(axes):
-    axes.set_yscale("linear")
-    measured(axes, X, MEAN, MEAN - 1.0, MEAN + 1.0, label="wide")
-    assert axes.collections[0].get_paths()[0].vertices[:, 1].min() == (MEAN - 1.0).min()
 
 
 def test_what_is_known_without_simulation_is_black_and_drawn_only_where_it_is_known(axes):

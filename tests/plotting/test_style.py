@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 
-from fedtheory.plotting.grids import lines_with_bands
-from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below, log_log, log_places
+from fedtheory.plotting.style import COLORS, appearance, legend_below, log_places
 
 mpl.use("Agg")
 
@@ -35,21 +34,6 @@ def figure():
     plt.close(figure)
 
 
-@pytest.mark.parametrize(
-    ("intervals", "asked", "sentence"),
-    [
-        ({"mean": ("strategy", [1.0, 2.0])}, {}, "a plot must have an axis of numbers, got none"),
-        ({"mean": (("d", "tau"), [[1.0], [2.0]])}, {"hue": "d"}, "hue must be one of 'tau', got 'd'"),
-    ],
-)
-def test_a_grid_without_an_axis_of_numbers_or_such_a_hue_is_refused(figure, intervals, asked, sentence):
-    from xarray import Dataset
-
-    named = {"strategy": ["uniform", "pow-d"]} if not asked else {"d": [3, 9], "tau": [2]}
-    with pytest.raises(ValueError, match=sentence):
-        lines_with_bands(figure.axes[0], Dataset(intervals, coords=named), "gap", **asked)
-
-
 def seen(eye: str, color: str) -> Any:
     return np.clip(SIMULATIONS[eye] @ np.array(to_rgb(color)) ** 2.2, 0, 1) ** (1 / 2.2)
 
@@ -68,17 +52,6 @@ def test_a_red_and_a_green_of_the_same_lightness_would_fail_the_same_test():
     assert closest("normal", (red, green)) > APART > closest("deutan", (red, green))
 
 
-def test_markers_are_distinct_and_as_many_as_colors():
-    assert len(set(MARKERS)) == len(MARKERS) == len(COLORS)
-
-
-def test_the_readers_settings_come_back():
-    before = dict(mpl.rcParams)
-    with appearance():
-        assert mpl.rcParams["axes.grid"]
-    assert dict(mpl.rcParams) == before
-
-
 def test_the_legend_names_every_label_once_and_lies_below_the_panels():
     import matplotlib.pyplot as plt
 
@@ -93,12 +66,6 @@ def test_the_legend_names_every_label_once_and_lies_below_the_panels():
     assert [text.get_text() for text in legend.get_texts()] == ["same", "other"]
     assert all(not legend.get_window_extent().overlaps(axes.get_tightbbox()) for axes in panels)
     plt.close(figure)
-
-
-def test_log_log_names_both_axes(figure):
-    axes = log_log(figure.axes[0], xlabel="steps [1]", ylabel="gap [1]")
-    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
-    assert (axes.get_xlabel(), axes.get_ylabel()) == ("steps [1]", "gap [1]")
 
 
 @given(st.integers(1, 20_000), st.integers(2, 300))

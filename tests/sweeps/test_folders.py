@@ -99,26 +99,6 @@ def test_a_file_that_is_not_whole_runs_again_with_a_warning(tmp_path, what):
     assert warned[0].filename == __file__
 
 
-def test_many_damaged_files_are_one_warning(tmp_path):
-    again(tmp_path)
-    for part in parts(tmp_path):
-        part.write_bytes(b"")
-    with pytest.warns(SweepWarning, match=r"\(and 2 more\)$"):
-        assert again(tmp_path)[1] == [1, 2, 3]
-
-
-def test_a_link_or_a_pipe_in_the_place_of_a_file_is_not_followed_into_a_wait(tmp_path):
-    import os
-
-    again(tmp_path)
-    part = parts(tmp_path)[0]
-    part.unlink()
-    os.mkfifo(part)
-    with pytest.warns(SweepWarning, match="must be a regular file, got a pipe"):
-        assert len(again(tmp_path)[1]) == 1
-    assert part.is_file()
-
-
 def test_one_sweep_at_a_time_writes_into_a_folder_and_removes_what_a_killed_one_left(tmp_path):
     (tmp_path / ".data.nc.1-1.partial").write_bytes(b"half")
     again(tmp_path)
@@ -242,25 +222,10 @@ def test_a_result_that_no_file_can_hold_is_a_failure(tmp_path, result):
     assert not parts(tmp_path)
 
 
-def test_data_that_no_file_can_hold_are_returned_with_a_warning(tmp_path):
-    with pytest.warns(SweepWarning, match=r"data\.nc is not written: .* seed contains an integer of size"):
-        found = ft.sweep(toy.sized, {"d": [1]}, seeds=[2**60 + 1], backend="sequential", out=tmp_path)
-    assert found.data["value"].values == [[1.0 + 2**60 + 1]]
-
-
-@pytest.mark.parametrize(
-    ("out", "sentence"),
-    [
-        ("file/sweep", r"out must be a folder that can be written, got .*file.* \(Not a directory\)"),
-        ("file", r"out must be a folder that can be written, got .*file \(File exists\)"),
-        ("a\0b", "out must be a path that the system accepts"),
-        (3, "out must be a path, got 3"),
-    ],
-)
-def test_a_folder_that_cannot_be_written_is_refused_before_anything_runs(tmp_path, monkeypatch, out, sentence):
+def test_a_folder_that_cannot_be_written_is_refused_before_anything_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("")
     toy.Ran.configurations.clear()
-    with pytest.raises((TypeError, ValueError), match=sentence):
-        ft.sweep(toy.doubled, {"d": [1]}, backend="sequential", out=out)
+    with pytest.raises(ValueError, match="out must be a folder that can be written"):
+        ft.sweep(toy.doubled, {"d": [1]}, backend="sequential", out="file/sweep")
     assert toy.Ran.configurations == []

@@ -35,32 +35,6 @@ def test_what_differs_has_another_form():
     assert len({canonical(value) for value in values}) == len(values)
 
 
-@pytest.mark.parametrize(
-    ("value", "form"),
-    [
-        (Fraction(-1, 3), '{"fraction":"-1/3"}'),
-        (Fraction(2), '{"fraction":"2"}'),
-        (-0.0, "-0.0"),
-        (0.1 + 0.2, "0.30000000000000004"),
-        (np.float64(1e300), "1e+300"),
-        (np.int64(-7), "-7"),
-        (np.bool_(True), "true"),
-        (None, "null"),
-        ('a "b"', '"a \\"b\\""'),
-        ((1, (2.5, ())), "[1,[2.5,[]]]"),
-        ({2: {"b": 1, "a": [None]}}, '{"2":{"a":[null],"b":1}}'),
-    ],
-)
-def test_every_kind_of_value_has_its_form_word_by_word(value, form):
-    assert canonical(value) == form
-
-
-def test_a_record_is_known_by_its_class_and_its_fields_word_by_word():
-    fields = '{"loss":"exact","num_candidates":9,"num_selected":3,"transform":null}'
-    name = "fedtheory.selection.power_of_choice.PowerOfChoice"
-    assert canonical(ft.selection.PowerOfChoice(3, 9)) == f'{{"fields":{fields},"of":"{name}"}}'
-
-
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), np.ones(3), object(), {1, 2}, b"x", lambda: 0, 1j])
 def test_what_has_no_form_is_refused_by_name(value):
     with pytest.raises((TypeError, ValueError), match=r"^d must be"):
@@ -111,24 +85,3 @@ def test_without_seeds_there_is_none():
 def test_labels_are_numbers_and_words_or_text():
     grid = gridded({"a": [1, 0.5], "b": ["x"], "c": [(1, 2), (3,)], "d": [ft.selection.Full()], "e": [True, 2]})
     assert grid.labels == {"a": [1, 0.5], "b": ["x"], "c": ["(1, 2)", "(3,)"], "d": ["Full()"], "e": ["True", "2"]}
-
-
-@pytest.mark.parametrize(
-    ("axes", "seeds", "sentence"),
-    [
-        ({"d": []}, None, "d must have at least one value, got none"),
-        ({"d": [3, 3.0]}, None, "d must have every value once, got 3"),
-        ({"d": "39"}, None, "d must be a sequence of values, got '39'"),
-        ({"d": 3}, None, "d must be a sequence of values, got 3"),
-        ({"seed": [3]}, None, "grid must not have an axis seed"),
-        ([3], None, "grid must map names to values"),
-        ({"d": [3]}, 0, "seeds must be at least 1, got 0"),
-        ({"d": [3]}, [1, 1], "seeds must have every value once"),
-        ({"d": [3]}, [-1], "seeds must be at least 0"),
-        ({"d": [3]}, 1.5, "seeds must be a whole number"),
-    ],
-)
-def test_grids_that_make_no_sense_are_refused_in_one_sentence(axes, seeds, sentence):
-    with pytest.raises((TypeError, ValueError)) as refused:
-        gridded(axes, seeds)
-    assert str(refused.value).startswith(sentence)

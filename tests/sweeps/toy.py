@@ -31,11 +31,6 @@ def slow(d):
     return d * 1.5
 
 
-def large(d):
-    """Half a kilobyte, and 80 kilobytes where d is large."""
-    return np.arange(10.0 if d < 3 else 10000.0)
-
-
 class Ran:
     """Configurations that ran: in a class, since the variables of a module identify its functions."""
 
