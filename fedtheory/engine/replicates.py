@@ -1,0 +1,352 @@
+"""Independent replicates of a run: functions and arrays of the round loop, one set for each thread."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory._support.jit import compiled_for, is_compiled
+from fedtheory._support.progress import announced
+from fedtheory._support.validate import Array
+from fedtheory.engine import loop
+from fedtheory.engine.contract import COLUMNS, KERNELS, PLUGGED, RECORDS, SLOTS, STREAMS, Family, LocalWork
+from fedtheory.engine.defaults import DEFAULTS
+from fedtheory.engine.faults import failures_named, fault, refused_rule
+from fedtheory.engine.game import METHODS
+from fedtheory.engine.loop import BATCH, FAULT, FINISHED, SHORTFALL, STOPPED, Extra, Numbers, State
+from fedtheory.engine.signatures import function_type, signature_of
+from fedtheory.methods.rules import METHOD_RULES, Method, MethodRules
+from fedtheory.selection.rules import Rules, Strategy
+
+__all__ = ["Functions", "Job", "Replicate", "Worker", "functions_of"]
+
+_ARRAYS = ("problem", "validation", "test")
+_CORE, _OPTIONAL = loop.Core._fields, loop.Optional._fields
+_MESSAGE = "fedtheory compiles this kind of run, once on this machine (in every process for rules of your own)"
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """Settings that are common to all replicates."""
+
+    strategy: Strategy
+    family: Family
+    minimum: float
+    validation: Family | None
+    test: Family | None
+    rules: Rules
+    weights: Array
+    work: LocalWork
+    initial: Array
+    step_sizes: Array
+    local_steps: int
+    own_steps: npt.NDArray[np.int64]
+    returned_noise: Array
+    server_step_size: float
+    record: tuple[str, ...]
+    every: int
+    method: Method | None = None
+    method_rules: MethodRules | None = None
+
+    @cached_property
+    def name(self) -> str:
+        """Name of the strategy in messages."""
+        return repr(self.strategy)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Sizes K (clients), d (candidates), m (selected), v (coordinates), coalitions, and r and s of a method."""
+        most = {"d": self.rules.max_candidates, "m": self.rules.max_selected}
+        coalitions = 0 if self.rules.valuation is None else 2**self.rules.max_selected
+        rows, state_size = (most["m"], self.method_rules.state_size) if self.method_rules else (0, 0)
+        return {
+            "K": self.weights.size, **most, "v": self.initial.size, "coalitions": coalitions, "r": rows, "s": state_size
+        }  # fmt: skip
+
+    @property
+    def num_rounds(self) -> int:
+        """Rounds T."""
+        return len(self.step_sizes) // self.local_steps
+
+    @property
+    def num_recorded(self) -> int:
+        """Number of recorded rounds, including round 0."""
+        return self.num_rounds // self.every + 1
+
+    @property
+    def recorded_shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of what a replicate records, by buffer."""
+        records = [RECORDS[name] for name in self.record]
+        return {each.buffer: (self.num_recorded, *(self.sizes[size] for size in each.shape)) for each in records}
+
+    @cached_property
+    def columns(self) -> dict[str, slice]:
+        """Columns of the records in a row of numbers, by buffer."""
+        found, place = {}, 0
+        for name, (_, *shape) in self.recorded_shapes.items():
+            found[name] = slice(place, place + int(np.prod(shape)))
+            place = found[name].stop
+        return found
+
+    @property
+    def has_extra(self) -> bool:
+        """Whether the run needs the steps in brackets of the round loop."""
+        rules = self.rules
+        return bool(
+            self.method_rules is not None or self.own_steps.size or self.returned_noise.size or self.test is not None
+            or self.validation is not None or rules.attend is not None or rules.value is not None
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Replicate:
+    """Records of a replicate, selection counts, and the round in which it diverged, or -1."""
+
+    recording: Mapping[str, Array]
+    counts: npt.NDArray[np.int64]
+    diverged_at: int
+
+
+@dataclass(frozen=True, eq=False)
+class Functions:
+    """Kernels and rules of a run by slot; whether one of them is plain Python, and whether some are a user's."""
+
+    by_slot: Mapping[str, Callable[..., Any]]
+    is_plain: bool
+    has_own: bool
+
+
+def functions_of(job: Job) -> Functions:
+    """Fill the slots, and compile a user's rules with checked indices.
+
+    Raises
+    ------
+    TypeError
+        If a rule does not follow the signature of its slot, or the arrays of two federations are laid out differently.
+    """
+    homes = {**dict.fromkeys(SLOTS, job.rules), **dict.fromkeys(KERNELS, job.family)}
+    homes |= dict.fromkeys(METHOD_RULES, job.method_rules)
+    given = {name: getattr(homes[name], name, None) for name in SLOTS}
+    own = {name: rule for name, rule in given.items() if name in PLUGGED and rule is not None and not _is_ours(rule)}
+    is_plain = not is_compiled(loop.run_rounds) or not all(map(is_compiled, own.values()))
+    filled = {name: DEFAULTS[name] if function is None else function for name, function in given.items()}
+    if not is_plain:
+        filled |= {name: _compiled_rule(name, rule) for name, rule in own.items()}
+    return Functions(filled, is_plain, bool(own))
+
+
+def _is_ours(function: Any) -> bool:
+    return str(getattr(function, "__module__", "")).startswith("fedtheory.")
+
+
+@lru_cache(maxsize=256)
+def _compiled_rule(name: str, rule: Any) -> Any:
+    """Compile a user's rule for its slot; an index out of bounds raises an error."""
+    signature = signature_of(SLOTS[name])
+    options = {"nogil": True, "boundscheck": True}
+    try:
+        found = numba.njit(signature.args, **options)(rule.py_func)
+        returned = found.nopython_signatures[0].return_type
+        if returned == signature.return_type:
+            return found
+        if SLOTS[name].returns == "int64" and not isinstance(returned, numba.types.Integer | numba.types.Boolean):
+            message = f"it returns {returned} where a whole number is wanted"
+            raise TypeError(message)
+        return numba.njit(signature, **options)(rule.py_func)
+    except (numba.NumbaError, TypeError) as error:
+        raise refused_rule(name, rule, error) from error
+
+
+class Worker:
+    """Arrays of one thread, which runs several replicates in sequence."""
+
+    def __init__(self, job: Job, functions: Functions, stop: npt.NDArray[np.bool_]) -> None:
+        self.job, self.functions, self.stop = job, functions, stop
+        has_own_correction = job.method_rules is not None
+        self.work = job.work._replace(correction=np.zeros(job.initial.size if has_own_correction else 0))
+        self.numbers, self.state = _numbers(job), _state(job)
+        self.families = dict(zip(_ARRAYS, (job.family, job.validation, job.test), strict=True))
+        self.arrays = {
+            name: None if family is None else family.own_arrays() for name, family in self.families.items()
+        }
+        if job.has_extra:
+            self.arrays = {name: self.arrays["problem"] if one is None else one for name, one in self.arrays.items()}
+
+    @property
+    def num_at_once(self) -> int:
+        """Number of replicates of one call; the arrays of some runs are reset between replicates, one by one."""
+        return 1 if self.job.has_extra or self.functions.is_plain or self.job.family.private else BATCH
+
+    @property
+    def num_rounds(self) -> int:
+        """Number of finished rounds, which another thread may read during a run."""
+        return int(self.state.report[1])
+
+    def run(self, seeds: Sequence[np.random.SeedSequence], *, compiling: bool = False) -> list[Replicate] | None:
+        """Run one replicate for each seed; return their records, or None if they were stopped."""
+        job = self.job
+        for name, family in self.families.items():
+            if family is not None:
+                for private in family.private:
+                    _restore(getattr(self.arrays[name], private), getattr(family.arrays, private))
+        width = max((columns.stop for columns in job.columns.values()), default=0)
+        recorded = np.full((len(seeds), job.num_recorded, width), np.nan)
+        counts, ended = np.zeros((len(seeds), job.weights.size), dtype=np.int64), np.full(len(seeds), FINISHED)
+        arguments = self._arguments(seeds, recorded, counts, ended)
+        with announced(_MESSAGE) if compiling else nullcontext():
+            run = self._loop(arguments)
+        with failures_named(job, self.state):
+            run(**arguments) if self.functions.is_plain else run(*arguments.values())
+        worst = int(ended.min())
+        if worst == STOPPED:
+            return None
+        if worst in (SHORTFALL, FAULT):
+            raise ValueError(self._fault(worst))
+        self._check_what_is_read_only()
+        self.state.report[:] = 0.0  # no round of the next replicates is finished
+        return [Replicate(_split(job, *one), *rest) for one, *rest in zip(zip(recorded), counts, ended.tolist(), strict=True)]
+
+    def _arguments(self, seeds: Any, recorded: Array, counts: Any, ended: Any) -> dict[str, Any]:
+        job, by_slot = self.job, self.functions.by_slot
+        needed = 4 if job.method_rules is not None else 3 if job.rules.attend is not None else 2
+        rngs = [[np.random.default_rng(child) for child in seed.spawn(needed)] for seed in seeds]
+        streams: dict[str, Any] = {
+            name: tuple(one[place] for one in rngs) + (rngs[0][0],) * (BATCH - len(rngs))
+            for place, name in enumerate(STREAMS[:2])
+        }
+        if job.has_extra:
+            streams |= {name: (rngs[0] + rngs[0][:1] * 2)[place] for place, name in enumerate(STREAMS) if place > 1}
+        else:
+            streams |= dict.fromkeys(STREAMS[2:])
+        optional = {name: by_slot[name] if job.has_extra else None for name in _OPTIONAL}
+        return {
+            **self.arrays, **{name: by_slot[name] for name in _CORE}, **optional, "numbers": self.numbers,
+            "state": self.state, "extra": _extra(job) if job.has_extra else None, "work": self.work, "stop": self.stop,
+            **streams, "recorded": recorded, "counts": counts, "ended": ended,
+        }  # fmt: skip
+
+    def _loop(self, arguments: Mapping[str, Any]) -> Callable[..., None]:
+        """Return the loop for arguments of these types, compiled unless a rule is plain Python."""
+        if self.functions.is_plain:
+            return _run_plainly
+        problem = numba.typeof(arguments["problem"])
+        kinds = {
+            name: function_type(name, problem) if name in SLOTS and value is not None else numba.typeof(value)
+            for name, value in arguments.items()
+        }
+        return _compiled_loop(numba.types.void(*kinds.values()))
+
+    def _fault(self, ended: int) -> str:
+        state, job = self.state, self.job
+        if ended == FAULT:
+            return fault(job, state, self.last_present)
+        return (
+            f"at least {job.rules.min_present} clients must be available in every round (shortfall='allow' selects "
+            f"fewer), got fewer in round {int(state.report[1])}"
+        )
+
+    @property
+    def last_present(self) -> int:
+        """Number of clients that were available in the last round."""
+        return int(np.count_nonzero(self.state.weights >= 0.0))
+
+    def _check_what_is_read_only(self) -> None:
+        """Raise ValueError if a rule has written into the weights or its table."""
+        if not self.functions.has_own:
+            return
+        for name, before in (("table", self.job.rules.table), ("objective", self.job.weights)):
+            if not np.array_equal(getattr(self.state, name), before, equal_nan=True):
+                message = f"the rules of {self.job.name} must not write into the {name}, which they may only read"
+                raise ValueError(message)
+
+
+@lru_cache(maxsize=64)
+def _compiled_loop(signature: Any) -> Any:
+    return compiled_for(signature, loop.run_replicates)
+
+
+def _run_plainly(**given: Any) -> None:
+    """Run the rounds of one replicate in the interpreter."""
+    rounds = loop.run_rounds.py_func if is_compiled(loop.run_rounds) else loop.run_rounds  # type: ignore[attr-defined]
+    core = loop.Core(*(given[name] for name in _CORE))
+    optional = None if given["extra"] is None else loop.Optional(*(given[name] for name in _OPTIONAL))
+    families = (given[name] for name in _ARRAYS)
+    common = (given[name] for name in ("numbers", "state", "extra", "work", "stop"))
+    streams = (given[name][0] for name in STREAMS[:2]), (given[name] for name in STREAMS[2:])
+    given["ended"][0] = rounds(
+        *families, core, optional, *common, *streams[0], *streams[1], given["recorded"][0], given["counts"][0]
+    )
+
+
+def _split(job: Job, row: Array) -> dict[str, Array]:
+    """Return what a replicate recorded, by buffer."""
+    found = {}
+    for name, shape in job.recorded_shapes.items():
+        values = row[:, job.columns[name]].reshape(shape)
+        found[name] = np.where(np.isnan(values), -1, values).astype(np.int64) if name == "selected" else values
+    return found
+
+
+def _restore(mine: Any, original: Any) -> None:
+    if isinstance(mine, tuple):
+        for part, before in zip(mine, original, strict=True):
+            _restore(part, before)
+    elif isinstance(mine, np.ndarray):
+        mine[...] = original
+
+
+def _numbers(job: Job) -> Numbers:
+    how, method = job.rules.valuation, job.method_rules
+    return Numbers(
+        num_rounds=job.num_rounds, local_steps=job.local_steps, every=job.every,
+        candidate_batch=job.work.batch_size if job.rules.candidate_loss.startswith("minibatch") else 0,
+        min_present=job.rules.min_present,
+        needs_different_clients=method is not None and method.state_size > 0,
+        combines=method is not None and method.combine is not None,
+        shares_products=job.family.coalition is not None,
+        valuation=-1 if how is None else METHODS[how.method],
+        num_orders=0 if how is None else how.num_permutations,
+        tolerance=0.0 if how is None else float(how.tolerance),
+        server_step_size=float(job.server_step_size),
+    )  # fmt: skip
+
+
+def _state(job: Job) -> State:
+    rules, sizes = job.rules, job.sizes
+    d, m, v = (sizes[name] for name in "dmv")
+    columns = np.array([job.columns[name].start if name in job.columns else -1 for name in COLUMNS])
+    return State(
+        step_sizes=_own(job.step_sizes), table=_own(rules.table), first_memory=_own(rules.memory),
+        memory=rules.memory.copy(), objective=_own(job.weights), weights=job.weights.copy(), initial=_own(job.initial),
+        model=np.zeros(v), server_model=np.zeros(v), change=np.zeros(v), candidates=np.zeros(d, dtype=np.int64),
+        losses=np.zeros(d), chosen=np.zeros(m, dtype=np.int64), updates=np.zeros((m, v)), coefficients=np.zeros(m),
+        mean_losses=np.zeros(m), velocity=np.zeros(v), slope=np.zeros(v), columns=columns,
+        totals=np.zeros(4), report=np.zeros(5),
+    )  # fmt: skip
+
+
+def _extra(job: Job) -> Extra:
+    """Allocate the arrays of the steps in brackets, anew for each replicate."""
+    rules, sizes = job.rules, job.sizes
+    method = MethodRules() if job.method_rules is None else job.method_rules
+    m, r, v = (sizes[name] for name in "mrv")
+    # Untouched zeros take no memory, which matters for a million clients.
+    states = np.zeros((sizes["K"], method.state_size)) if method.states is None else np.array(method.states, order="C")
+    return Extra(
+        own_steps=job.own_steps, returned_noise=_own(job.returned_noise), attend_table=_own(rules.attend_table),
+        attend_memory=rules.attend_memory.copy(), present=np.ones(sizes["K"], dtype=np.bool_),
+        method_table=_own(method.table), method_memory=method.memory.copy(), compress_table=_own(method.compress_table),
+        states=states, starts=np.zeros((r, v)), corrections=np.zeros((r, v)), num_steps=np.zeros(r, dtype=np.int64),
+        messages=np.zeros((r, v)), values=np.zeros(m), known=np.zeros(sizes["coalitions"]),
+        no_client=np.zeros(1, dtype=np.int64), accuracy=np.zeros(1),
+    )  # fmt: skip
+
+
+def _own(values: Array) -> Array:
+    """Copy an array, since the loop is compiled for writable contiguous arrays, and rules may write into it."""
+    return np.array(values, order="C")
