@@ -13,7 +13,7 @@ import numba
 
 from fedtheory.errors import CacheWarning
 
-__all__ = ["compiled", "compiled_for", "compiled_with_reordering", "inlined", "is_compiled"]
+__all__ = ["compiled", "compiled_for", "compiled_with_reordering", "inlined", "is_compiled", "jitable"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 # Long sums may be reordered and products fused, so that they are vectorized. NaN and infinities keep their meaning.
@@ -42,6 +42,12 @@ def compiled_with_reordering(function: Function) -> Function:
 def compiled_for(signature: Any, function: Any) -> Any:
     """Compile a function of this package for one signature, or load it from the cache."""
     return _kept(function.py_func, signature) if is_compiled(function) else function
+
+
+def jitable(function: Function) -> Function:
+    """Leave a function as it is for Python, and compile it into compiled functions that call it."""
+    helper: Function = numba.extending.register_jitable(nogil=True, error_model="numpy")(function)
+    return helper
 
 
 def is_compiled(function: Any) -> bool:

@@ -87,6 +87,7 @@ def _reporting(run: _Run, progress: Any) -> Iterator[Callable[[int], None]]:
 def _run_all(run: _Run, num_threads: int, report: Callable[[int], None], *, wakes: bool) -> None:
     """Run the replicates on threads until all are finished, one fails, or Ctrl-C is pressed."""
     first = Worker(run.job, run.functions, run.stop)
+    first.compile()
     at_once = max(1, min(first.num_at_once, -(-len(run.seeds) // num_threads)))
     parts = iter([range(i, min(i + at_once, len(run.seeds))) for i in range(0, len(run.seeds), at_once)])
     count = min(num_threads, -(-len(run.seeds) // at_once))

@@ -9,7 +9,7 @@ The compiled estimators use the same random draws and stopping rules as those of
 
 import numpy as np
 
-from fedtheory._support.jit import compiled
+from fedtheory._support.jit import jitable
 
 __all__ = ["EXACT", "METHODS", "PERMUTATION", "TRUNCATED", "value_cohort"]
 
@@ -19,7 +19,7 @@ _WINDOW, _FEWEST, _CLOSE = 10, 20, 0.01
 _MOST_PER_PLAYER = 50
 
 
-@compiled
+@jitable
 def value_cohort(
     excess, coalition, shares_products, problem, start, updates, shares, method, tolerance, num_orders, rng, known,
     model, values,
@@ -56,7 +56,7 @@ def value_cohort(
     return asked
 
 
-@compiled
+@jitable
 def _sum(rows, column, size):
     total = 0.0
     for i in range(size):
@@ -64,7 +64,7 @@ def _sum(rows, column, size):
     return total
 
 
-@compiled
+@jitable
 def _walk(
     excess, coalition, shares_products, problem, start, updates, shares, truncates, tolerance, rng, known, model,
     gains,
@@ -89,7 +89,7 @@ def _walk(
     return most
 
 
-@compiled
+@jitable
 def _utility(excess, coalition, shares_products, problem, start, updates, shares, known, model, number):
     """Minus the loss of a coalition's model up to a constant, evaluated once; ``known`` is infinite before that."""
     if known[number] == np.inf:
@@ -102,7 +102,7 @@ def _utility(excess, coalition, shares_products, problem, start, updates, shares
     return known[number]
 
 
-@compiled
+@jitable
 def _write_mean(start, updates, shares, number, model):
     """Write the mean of the models of a coalition's members."""
     total = 0.0
@@ -116,7 +116,7 @@ def _write_mean(start, updates, shares, number, model):
                 model[j] += shares[k] / total * updates[k, j]
 
 
-@compiled
+@jitable
 def _from_all(known, values, n):
     """Shapley values from the utilities of all coalitions, indexed by their bits."""
     weight = np.empty(n)
@@ -133,7 +133,7 @@ def _from_all(known, values, n):
                 values[k] += weight[size] * (known[number | 1 << k] - known[number])
 
 
-@compiled
+@jitable
 def _order(n, first, rng):
     """Draw a uniform random order of the players; if ``first`` is at least 0, it comes first."""
     if first < 0:
@@ -146,7 +146,7 @@ def _order(n, first, rng):
     return order
 
 
-@compiled
+@jitable
 def _converged(added, count):
     """Whether, after twenty orders, the last ten running means differ from the latest by at most 1% on average."""
     if count < _FEWEST:

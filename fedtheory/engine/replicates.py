@@ -1,7 +1,6 @@
 """Independent replicates of a run: functions and arrays of the round loop, one set for each thread."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -23,10 +22,11 @@ from fedtheory.engine.signatures import function_type, signature_of
 from fedtheory.methods.rules import METHOD_RULES, Method, MethodRules
 from fedtheory.selection.rules import Rules, Strategy
 
-__all__ = ["Functions", "Job", "Replicate", "Worker", "functions_of"]
+__all__ = ["Functions", "Job", "Replicate", "Worker", "compiled_rule", "functions_of"]
 
 _ARRAYS = ("problem", "validation", "test")
-_CORE, _OPTIONAL = loop.Core._fields, loop.Optional._fields
+_CORE = ("losses", "train", "excess", "propose", "select", "weigh", "observe")
+_OPTIONAL = ("mistakes", "coalition", "attend", "correct", "message", "compress", "combine", "value")
 _MESSAGE = "fedtheory compiles this kind of run, once on this machine (in every process for rules of your own)"
 
 
@@ -133,10 +133,10 @@ def functions_of(job: Job) -> Functions:
     homes |= dict.fromkeys(METHOD_RULES, job.method_rules)
     given = {name: getattr(homes[name], name, None) for name in SLOTS}
     own = {name: rule for name, rule in given.items() if name in PLUGGED and rule is not None and not _is_ours(rule)}
-    is_plain = not is_compiled(loop.run_rounds) or not all(map(is_compiled, own.values()))
+    is_plain = not is_compiled(loop.run_replicates) or not all(map(is_compiled, own.values()))
     filled = {name: DEFAULTS[name] if function is None else function for name, function in given.items()}
     if not is_plain:
-        filled |= {name: _compiled_rule(name, rule) for name, rule in own.items()}
+        filled |= {name: compiled_rule(name, rule) for name, rule in own.items()}
     return Functions(filled, is_plain, bool(own))
 
 
@@ -145,8 +145,10 @@ def _is_ours(function: Any) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _compiled_rule(name: str, rule: Any) -> Any:
+def compiled_rule(name: str, rule: Any) -> Any:
     """Compile a user's rule for its slot; an index out of bounds raises an error."""
+    if _is_ours(rule):
+        return rule
     signature = signature_of(SLOTS[name])
     options = {"nogil": True, "boundscheck": True}
     try:
@@ -170,6 +172,7 @@ class Worker:
         has_own_correction = job.method_rules is not None
         self.work = job.work._replace(correction=np.zeros(job.initial.size if has_own_correction else 0))
         self.numbers, self.state = _numbers(job), _state(job)
+        self._compiled: Any = None
         self.families = dict(zip(_ARRAYS, (job.family, job.validation, job.test), strict=True))
         self.arrays = {
             name: None if family is None else family.own_arrays() for name, family in self.families.items()
@@ -187,21 +190,26 @@ class Worker:
         """Number of finished rounds, which another thread may read during a run."""
         return int(self.state.report[1])
 
-    def run(self, seeds: Sequence[np.random.SeedSequence], *, compiling: bool = False) -> list[Replicate] | None:
+    def compile(self) -> None:
+        """Compile the loop and the functions that it calls, with a message if that takes longer than two seconds."""
+        if self.functions.is_plain:
+            return
+        with announced(_MESSAGE):
+            arguments = self._arguments([np.random.SeedSequence(0)], *self._results(0))
+            self._loop(arguments)(*arguments.values())
+
+    def run(self, seeds: Sequence[np.random.SeedSequence]) -> list[Replicate] | None:
         """Run one replicate for each seed; return their records, or None if they were stopped."""
         job = self.job
         for name, family in self.families.items():
             if family is not None:
                 for private in family.private:
                     _restore(getattr(self.arrays[name], private), getattr(family.arrays, private))
-        width = max((columns.stop for columns in job.columns.values()), default=0)
-        recorded = np.full((len(seeds), job.num_recorded, width), np.nan)
-        counts, ended = np.zeros((len(seeds), job.weights.size), dtype=np.int64), np.full(len(seeds), FINISHED)
+        recorded, counts, ended = self._results(len(seeds))
         arguments = self._arguments(seeds, recorded, counts, ended)
-        with announced(_MESSAGE) if compiling else nullcontext():
-            run = self._loop(arguments)
+        run = self._loop(arguments)
         with failures_named(job, self.state):
-            run(**arguments) if self.functions.is_plain else run(*arguments.values())
+            run(*arguments.values())
         worst = int(ended.min())
         if worst == STOPPED:
             return None
@@ -209,20 +217,22 @@ class Worker:
             raise ValueError(self._fault(worst))
         self._check_what_is_read_only()
         self.state.report[:] = 0.0  # no round of the next replicates is finished
-        return [Replicate(_split(job, *one), *rest) for one, *rest in zip(zip(recorded), counts, ended.tolist(), strict=True)]
+        return [Replicate(_split(job, recorded[i]), counts[i], int(ended[i])) for i in range(len(seeds))]
+
+    def _results(self, number: int) -> tuple[Array, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Allocate the results of a number of replicates."""
+        width = max((columns.stop for columns in self.job.columns.values()), default=0)
+        recorded = np.full((number, self.job.num_recorded, width), np.nan)
+        return recorded, np.zeros((number, self.job.weights.size), dtype=np.int64), np.full(number, FINISHED)
 
     def _arguments(self, seeds: Any, recorded: Array, counts: Any, ended: Any) -> dict[str, Any]:
         job, by_slot = self.job, self.functions.by_slot
         needed = 4 if job.method_rules is not None else 3 if job.rules.attend is not None else 2
         rngs = [[np.random.default_rng(child) for child in seed.spawn(needed)] for seed in seeds]
-        streams: dict[str, Any] = {
-            name: tuple(one[place] for one in rngs) + (rngs[0][0],) * (BATCH - len(rngs))
-            for place, name in enumerate(STREAMS[:2])
-        }
-        if job.has_extra:
-            streams |= {name: (rngs[0] + rngs[0][:1] * 2)[place] for place, name in enumerate(STREAMS) if place > 1}
-        else:
-            streams |= dict.fromkeys(STREAMS[2:])
+        pairs = [(one[0], one[1]) for one in rngs]
+        streams: dict[str, Any] = {"rngs": tuple(pairs + pairs[:1] * (BATCH - len(pairs)))}
+        for place, name in enumerate(STREAMS[2:], 2):
+            streams[name] = (rngs[0] + rngs[0][:1] * 2)[place] if job.has_extra else None
         optional = {name: by_slot[name] if job.has_extra else None for name in _OPTIONAL}
         return {
             **self.arrays, **{name: by_slot[name] for name in _CORE}, **optional, "numbers": self.numbers,
@@ -231,15 +241,19 @@ class Worker:
         }  # fmt: skip
 
     def _loop(self, arguments: Mapping[str, Any]) -> Callable[..., None]:
-        """Return the loop for arguments of these types, compiled unless a rule is plain Python."""
+        """Return the loop for the arguments of this run, compiled unless a rule is plain Python."""
+        if self._compiled is not None:
+            return self._compiled
         if self.functions.is_plain:
-            return _run_plainly
+            run: Any = loop.run_replicates
+            return run.py_func if is_compiled(run) else run  # type: ignore[no-any-return]
         problem = numba.typeof(arguments["problem"])
         kinds = {
             name: function_type(name, problem) if name in SLOTS and value is not None else numba.typeof(value)
             for name, value in arguments.items()
         }
-        return _compiled_loop(numba.types.void(*kinds.values()))
+        self._compiled = _compiled_loop(numba.types.void(*kinds.values()))
+        return self._compiled
 
     def _fault(self, ended: int) -> str:
         state, job = self.state, self.job
@@ -268,19 +282,6 @@ class Worker:
 @lru_cache(maxsize=64)
 def _compiled_loop(signature: Any) -> Any:
     return compiled_for(signature, loop.run_replicates)
-
-
-def _run_plainly(**given: Any) -> None:
-    """Run the rounds of one replicate in the interpreter."""
-    rounds = loop.run_rounds.py_func if is_compiled(loop.run_rounds) else loop.run_rounds  # type: ignore[attr-defined]
-    core = loop.Core(*(given[name] for name in _CORE))
-    optional = None if given["extra"] is None else loop.Optional(*(given[name] for name in _OPTIONAL))
-    families = (given[name] for name in _ARRAYS)
-    common = (given[name] for name in ("numbers", "state", "extra", "work", "stop"))
-    streams = (given[name][0] for name in STREAMS[:2]), (given[name] for name in STREAMS[2:])
-    given["ended"][0] = rounds(
-        *families, core, optional, *common, *streams[0], *streams[1], given["recorded"][0], given["counts"][0]
-    )
 
 
 def _split(job: Job, row: Array) -> dict[str, Array]:

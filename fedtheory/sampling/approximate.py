@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
-from fedtheory._support.compiling import in_python
 from fedtheory._support.validate import Array
 from fedtheory.sampling import _newton
 from fedtheory.sampling._arguments import Numbers, checked_budget, checked_norms, is_plain, numbers, refuse_norms
@@ -115,7 +114,7 @@ def approximation(norms: npt.ArrayLike, expected_size: float, max_iterations: in
     limit = min(limit, t.size)  # never more than this are needed
     probabilities = np.empty(t.size)
     few = t.size < _newton.FEW
-    write = in_python(_newton.write_approximate) if few else _newton.write_approximate
+    write = _newton.write_approximate if few else _newton.compiled_write_approximate
     with np.errstate(all="ignore"):
         rest, made, moves, near, num_legal = write(t, budget, limit, probabilities)
     if num_legal < t.size:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy import empty
 
-from fedtheory._support.compiling import compiled, in_python
+from fedtheory._support.jit import compiled
 from fedtheory._support.validate import Array
 from fedtheory.sampling import _newton
 from fedtheory.sampling._arguments import checked_budget, checked_norms, is_plain, refuse_norms
@@ -20,6 +20,7 @@ from fedtheory.sampling._newton import (
     ROWS,
     SMALLEST_SUM,
     below,
+    compiled_write_optimal,
     lanes,
     start,
     write,
@@ -92,10 +93,9 @@ def _fill(norms: Array, budget: float, probabilities: Array) -> bool:
     """Use the implementation with the least compilation for this number of clients; all three are bit-identical."""
     if norms.size < FEW:
         with np.errstate(all="ignore"):
-            return bool(in_python(write_optimal)(norms, budget, probabilities))
-    return (
-        write_optimal(norms, budget, probabilities) if norms.size < MANY else fill_optimal(norms, budget, probabilities)
-    )
+            return bool(write_optimal(norms, budget, probabilities))
+    fill = compiled_write_optimal if norms.size < MANY else fill_optimal
+    return bool(fill(norms, budget, probabilities))
 
 
 def rescale(norms: Array, budget: float, probabilities: Array) -> None:

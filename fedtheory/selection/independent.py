@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, final
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory._support.compiling import compiled, inlined
+from fedtheory._support.jit import compiled, inlined
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import truncate
 from fedtheory.sampling._arguments import checked_budget

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fedtheory._support.compiling import compiled
+from fedtheory._support.jit import compiled
 from fedtheory._support.validate import Array
 
 __all__ = ["add", "cholesky", "matmul", "orthogonalized", "product", "quotient", "squares", "substituted"]
