@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from statements import PAPERS
 
-from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.claims import Claim
+from fedtheory.claims.catalogue import known_claims
+from fedtheory.theorem.claims import Claim
 from fedtheory.verification.renderings import escaped
 
 REST = "Beyond the papers"

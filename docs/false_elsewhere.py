@@ -6,8 +6,8 @@ from typing import NamedTuple
 from reference import anchor
 from verdicts import verdict_on
 
-from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.claims import Claim
+from fedtheory.claims.catalogue import known_claims
+from fedtheory.theorem.claims import Claim
 from fedtheory.verification.renderings import escaped
 
 THEOREM = "**false theorem**"
@@ -144,7 +144,7 @@ ENTRIES = {
         BELIEF,
         "A single client converges, and several do with error feedback",
         "the abstract of Beznosikov et al. (2020), arXiv 2002.12410",
-        "error-feedback:cgd-gap",
+        "error-feedback:cgd-gap-worst-case",
     ),
     "clipping:short-steps": Entry(BELIEF, "It holds for exact gradients of the mean loss", "the abstract"),
     "fedsplit:fedprox-limit": Entry(

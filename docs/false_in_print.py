@@ -8,9 +8,10 @@ from reference import anchor
 from statements import PAPERS
 from verdicts import verdict_on
 
+from fedtheory.bounds.catalogue import known_bounds
+from fedtheory.claims.catalogue import known_claims
 from fedtheory.theorem.bound import Bound
-from fedtheory.verification.catalogue import known_bounds, known_claims
-from fedtheory.verification.claims import Claim
+from fedtheory.theorem.claims import Claim
 from fedtheory.verification.renderings import escaped
 
 STEP = "false step, the result holds"

@@ -5,7 +5,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from findings import sentences
+from stored_findings import sentences
 
 if TYPE_CHECKING:
     import sphinx.application

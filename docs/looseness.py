@@ -19,9 +19,9 @@ from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds import proxskip as ps
 from fedtheory.bounds import scaffold as sc
 from fedtheory.bounds import stationary as st
+from fedtheory.bounds.catalogue import known_bounds
 from fedtheory.theorem.bound import Bound
 from fedtheory.verification._jobs import pool
-from fedtheory.verification.catalogue import known_bounds
 from fedtheory.worst_case import Comparison, compare
 
 HEAD = r"""| Bound | Looseness | Case | Bound value | Worst case | $\Delta$ | $\Gamma$ | $G^2$ | $\sigma^2$ |

@@ -1,10 +1,10 @@
-"""Of every bound the theorem that Coq has checked, and what the theorem assumes beyond the bound's own hypotheses."""
+"""Of every bound the theorem that Coq has checked, what it assumes beyond the bound, and what holds in print."""
 
 from collections.abc import Iterator
 from importlib import import_module
 
 from fedtheory._support.discover import members
-from fedtheory.formal import PROVED, REFUTED
+from fedtheory.formal import PRINTED, PROVED, REFUTED
 from fedtheory.theorem.bound import is_bound
 from fedtheory.verification import known_bounds
 from fedtheory.verification.renderings import escaped
@@ -17,10 +17,14 @@ def rows() -> Iterator[str]:
         theorem = PROVED.get(name) or REFUTED[name]
         linked = f"{{py:func}}`{name} <{homes[bound]}>`" if bound in homes else f"`{name}`"
         verdict = "proved" if name in PROVED else "false"
-        yield f"| {linked} | {verdict} | `{theorem.file}` | `{theorem.name}` | {escaped(theorem.assumes)} |"
+        print_of = escaped(str(PRINTED[name])) if name in PRINTED else ""
+        assumes = escaped(theorem.assumes)
+        yield f"| {linked} | {verdict} | `{theorem.file}` | `{theorem.name}` | {assumes} | {print_of} |"
 
 
 def table() -> str:
     """Return the table of the page."""
-    head = "| Bound | Verdict | File | Theorem | Assumed beyond the hypotheses of the bound |"
-    return "\n".join([head, "| --- | --- | --- | --- | --- |", *rows(), ""])
+    titles = (
+        "Bound | Verdict | File | Theorem | Assumed beyond the hypotheses of the bound | Printed form, if it differs"
+    )
+    return "\n".join([f"| {titles} |", "| --- | --- | --- | --- | --- | --- |", *rows(), ""])

@@ -9,6 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fedtheory.formal import PRINTED
 from fedtheory.theorem._docstring import sections_of
 from fedtheory.theorem._letters import inequality
 
@@ -82,7 +83,7 @@ def prepare(_: Any) -> None:
 
 def source_of(bound: Any) -> list[str]:
     """Return what a bound bounds in words, its source, and links to the claims that check it."""
-    names, claims = _known()
+    (names, claims), proof = _known(), bound.statement.formal_proof
     left = "not declared" if bound.left is None else bound.left.description
     checked = [f"`{one.key} <{_CLAIMS}#{anchor(one.key)}>`__ (``{one.title}``)" for one in claims[bound]]
     return [
@@ -90,6 +91,8 @@ def source_of(bound: Any) -> list[str]:
         "",
         f"{bound.statement}{_theory_page(names[bound].partition('.')[0])}; :ref:`terms and notation <terms>`.",
         "",
+        *([f"The theorem in Coq also assumes: {proof.assumes}.", ""] if proof and proof.assumes else []),
+        *([f"The printed form in Coq: {PRINTED[names[bound]]}.", ""] if names[bound] in PRINTED else []),
         f"Checked by {', '.join(checked)}." if checked else "No claim compares a value with this bound.",
         "",
     ]

@@ -4,8 +4,8 @@ from collections import Counter
 
 from reference import linked
 
+from fedtheory.bounds.catalogue import known_bounds
 from fedtheory.theorem.paper import BASES, Statement
-from fedtheory.verification.catalogue import known_bounds
 from fedtheory.verification.renderings import escaped
 
 HEAD = """\

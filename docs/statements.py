@@ -10,10 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from fedtheory.bounds.catalogue import known_bounds
+from fedtheory.claims.catalogue import known_claims
+from fedtheory.theorem.claims import REFUTED, Claim
+from fedtheory.theorem.findings import Finding
 from fedtheory.theorem.paper import Statement
-from fedtheory.verification.catalogue import known_bounds, known_claims
-from fedtheory.verification.claims import REFUTED, Claim
-from fedtheory.verification.findings import Finding
 from fedtheory.verification.instances import regression_examples, replay
 from fedtheory.verification.renderings import escaped
 from fedtheory.verification.verdicts import examine

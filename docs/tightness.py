@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from verdicts import verdicts
 
-from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.claims import Claim
+from fedtheory.claims.catalogue import known_claims
+from fedtheory.theorem.claims import Claim
 from fedtheory.verification.instances import regression_examples, replay
 
 HEAD = "| Claim | Quick | Hunted | Inherent | Why |\n| --- | --: | --: | --: | --- |\n"

@@ -3,8 +3,8 @@
 import os
 from functools import cache
 
+from fedtheory.theorem.claims import Claim
 from fedtheory.verification import Verdict, known_claims
-from fedtheory.verification.claims import Claim
 from fedtheory.verification.verdicts import examine, verdicts_of
 
 

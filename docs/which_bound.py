@@ -2,11 +2,11 @@
 
 from reference import linked
 
+from fedtheory.bounds.catalogue import known_bounds
 from fedtheory.formal import REFUTED
 from fedtheory.theorem.bound import Bound
 from fedtheory.theorem.left_side import MODELS, QUANTITIES, TIMES, LeftSide
 from fedtheory.theorem.setting import setting_of
-from fedtheory.verification.catalogue import known_bounds
 
 HEAD = """\
 | Bound | Left side | Functions; gradients | Selection; aggregation |

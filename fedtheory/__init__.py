@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import lazy_loader
 
+from fedtheory import _storage as _storage  # notes the time
+
 __version__ = "0.1.0"
 __all__: list[str]
 

@@ -72,13 +72,11 @@ def _run(argv: Sequence[str] | None) -> int:
     if rest and arguments.command not in ("bound", "worst"):
         refuse(f"unknown arguments {' '.join(rest)}")
     module, function = _FUNCTIONS[arguments.command]
-    with warnings.catch_warnings():
-        warnings.showwarning = _show_warning
-        return int(getattr(importlib.import_module(f"fedtheory.cli.{module}"), function)(arguments))
-
-
-def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    warn(f"warning: {message}")
+    with warnings.catch_warnings(record=True) as recorded:
+        try:
+            return int(getattr(importlib.import_module(f"fedtheory.cli.{module}"), function)(arguments))
+        finally:
+            warn(*(f"warning: {one.message}" for one in recorded))
 
 
 def run() -> NoReturn:

@@ -175,7 +175,6 @@ def _biases(fed: Any, strategy: Any, least_ratios: Any) -> tuple[float, float, f
     skews = ft.exact.selection_skew(fed, strategy, num_models=100, least_ratios=least_ratios)
     gap, kappa = fed.objective_gap, fed.smoothness / fed.strong_convexity
     tilde, diagonal, bar = skews.rho_tilde.upper, skews.rho_diagonal.lower, skews.rho_bar.lower
-    # The corrected theorem allows skews up to 79, far above those here.
     corrected = 8 * kappa * gap * (tilde - diagonal) / (8 + 3 * diagonal)
     printed = 8 / 3 * kappa * gap * (tilde / bar - 1) if bar > 0 else float("inf")
     return gap * (tilde / diagonal - 1), corrected, printed

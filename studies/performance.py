@@ -165,8 +165,8 @@ def figure(data: "Dataset") -> "Figure":
             chosen = own["peer"].values == kind
             middle, low, high = (own[name].values[chosen] for name in ("ratio", "lowest", "highest"))
             look: Any = _look(number) | {"linestyle": "none", "capsize": 2, "label": kind}
-            others = np.array([(rows == row).sum() > 1 for row in rows[chosen]])
-            heights = places[rows[chosen]] + others * (0.18 - 0.12 * number)
+            is_shared = np.array([(rows == row).sum() > 1 for row in rows[chosen]])
+            heights = places[rows[chosen]] + is_shared * (0.18 - 0.12 * number)
             left.errorbar(middle, heights, xerr=[middle - low, high - middle], **look)
         left.axvline(1.0, color="black", linewidth=0.8)
         left.set(xscale="log", xlabel="time of other programs / time of fedtheory", ylim=(-len(labels), 3.4))

@@ -97,7 +97,7 @@ class Config:
 
 
 QUICK = Config(
-    num_rounds=64, local_steps=(2,), candidates=(4, 10), num_replicates=4, num_blocks=2, block_size=40,
+    num_rounds=64, local_steps=(2,), candidates=(4, 10), num_replicates=4, num_blocks=4, block_size=80,
     backend="sequential", parts="", picture=Picture(num_points=12),
 )  # fmt: skip
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from fedtheory.bounds import fedalign, fedavg, optimal_client_sampling, power_of_choice
+from fedtheory.bounds.catalogue import known_bounds
 from fedtheory.bounds.recursion import unroll
 from fedtheory.errors import AssumptionViolated
 from fedtheory.theorem import assumptions
@@ -26,7 +27,6 @@ from fedtheory.theorem.assumptions import (
 from fedtheory.theorem.bound import states
 from fedtheory.theorem.implications import consequences
 from fedtheory.theorem.paper import Paper
-from fedtheory.verification.catalogue import known_bounds
 
 STARTS = "E |grad F_k(u)|^2 <= B for all k at every round's starting model u"
 WEIGHTS = "aggregation weights q_k >= 0 with sum 1 over every selection"

@@ -5,10 +5,10 @@ from importlib import import_module
 
 import pytest
 
+from fedtheory.bounds.catalogue import known_bounds
 from fedtheory.formal import REFUTED
 from fedtheory.theorem.left_side import MODELS, TIMES
 from fedtheory.theorem.paper import BASES
-from fedtheory.verification.catalogue import known_bounds
 from tests.environment import ROOT
 
 with pytest.MonkeyPatch.context() as patched:

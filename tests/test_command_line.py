@@ -18,12 +18,13 @@ import pytest
 
 import fedtheory
 from fedtheory.__main__ import main, run
+from fedtheory.bounds.catalogue import known_bounds
+from fedtheory.claims import catalogue
 from fedtheory.claims.power_of_choice import appendix_b, appendix_c
 from fedtheory.cli.parsing import parser_of_commands
 from fedtheory.cli.refusals import program
-from fedtheory.verification import catalogue
-from fedtheory.verification.claims import Claim
-from fedtheory.verification.findings import Finding, not_applicable
+from fedtheory.theorem.claims import Claim
+from fedtheory.theorem.findings import Finding, not_applicable
 from tests.environment import ROOT
 
 GAP = [
@@ -235,7 +236,7 @@ def test_interrupted_verification_shows_what_it_has_at_once_and_leaves_with_130(
 def test_list_names_every_claim_and_bound(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list"]) == 0
     shown = capsys.readouterr().out
-    assert all(name in shown for name in [*catalogue.known_claims(), *catalogue.known_bounds()])
+    assert all(name in shown for name in [*catalogue.known_claims(), *known_bounds()])
 
 
 def test_list_names_what_a_part_of_a_key_a_title_or_a_pattern_fits(capsys: pytest.CaptureFixture[str]) -> None:
@@ -252,7 +253,7 @@ def test_list_as_json_has_a_header_and_the_same_names(capsys: pytest.CaptureFixt
     written = json.loads(capsys.readouterr().out)
     assert set(written) == {"fedtheory", "date", "machine", "claims", "bounds", "elsewhere"}
     assert [row["claim"] for row in written["claims"]] == list(catalogue.known_claims())
-    assert [row["bound"] for row in written["bounds"]] == list(catalogue.known_bounds())
+    assert [row["bound"] for row in written["bounds"]] == list(known_bounds())
     assert {type(row["printed form differs"]) for row in written["bounds"]} == {bool}
 
 
@@ -358,7 +359,7 @@ def test_bound_as_json_keeps_the_summands_of_a_loose_bound(capsys: pytest.Captur
     assert unmet in strict
     assert written["arguments"] == {"excess": 1 / 3, "step_size": 2.0, "L": 1.0}
     assert sum(written["summands"].values()) == pytest.approx(written["total"], rel=1e-15)
-    bound = catalogue.known_bounds()["power_of_choice.loss_after_step"]
+    bound = known_bounds()["power_of_choice.loss_after_step"]
     value, _ = bound(Fraction(1, 3), step_size=Fraction(2), L=Fraction(1), strict=False)
     assert written["total"] == pytest.approx(float(value), rel=1e-15)
 
@@ -392,7 +393,7 @@ def test_the_examples_of_every_help_run(command: str, capsys: pytest.CaptureFixt
     lines = [shlex.split(line.partition("fedtheory ")[2]) for line in examples]
     parser = parser_of_commands()
     assert all(parser.parse_known_args(line)[0].command == command for line in lines)
-    known = [*catalogue.known_claims(), *catalogue.known_bounds()]
+    known = [*catalogue.known_claims(), *known_bounds()]
     keys = [line[1] for line in lines if len(line) > 1 and command != "list" and not line[1].startswith("-")]
     assert all(catalogue.matching(key, known) for key in keys)
     assert len(lines) >= 2

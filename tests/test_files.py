@@ -3,6 +3,7 @@
 import errno
 import io
 import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +11,6 @@ import pytest
 from rich.console import Console
 
 import fedtheory as ft
-from fedtheory._storage import files
 from fedtheory._storage.files import deliver, locked, place, publish
 from fedtheory._support import progress
 from fedtheory.study._folder import Folder
@@ -79,12 +79,6 @@ def lead_to(target: Path, *names: Path) -> None:
         name.symlink_to(target)
 
 
-def run_into(path: Path) -> None:
-    """Let a run keep its checkpoint in a file."""
-    fed = ft.QuadraticFederation([1.0], [[0.0]], [1.0])
-    ft.fedavg(fed, ft.selection.Full(), num_rounds=1, step_size=0.5, checkpoint=path)
-
-
 def save_in(path: Path) -> None:
     fed = ft.QuadraticFederation([1.0], [[0.0]], [1.0])
     ft.fedavg(fed, ft.selection.Full(), num_rounds=1, step_size=0.5).save(path)
@@ -93,7 +87,6 @@ def save_in(path: Path) -> None:
 WRITERS: dict[str, Callable[[Path], object]] = {
     "place": lambda path: place(path, b"new"),
     "publish": lambda path: publish(path.parent, {path.name: b"new"}, "seal.json", {}),
-    "checkpoint": run_into,
     "run": save_in,
 }
 
@@ -101,11 +94,13 @@ WRITERS: dict[str, Callable[[Path], object]] = {
 @pytest.mark.parametrize("writer", WRITERS)
 def test_what_waits_for_its_name_is_a_new_file_and_never_one_that_a_link_leads_to(tmp_path: Path, writer: str) -> None:
     (tmp_path / "own").write_text("years of work")
-    waiting = [files._partial(tmp_path / "received", name) for name in ("file", "seal.json")]
+    me = f"{os.getpid()}-{threading.get_native_id()}"
+    waiting = [tmp_path / "received" / f".{name}.{me}.partial" for name in ("file", "seal.json")]
     lead_to(tmp_path / "own", *waiting)
     WRITERS[writer](tmp_path / "received" / "file")
     assert (tmp_path / "own").read_text() == "years of work"
     assert (tmp_path / "received" / "file").stat().st_size > 0
+    assert not (tmp_path / "received" / "file").is_symlink()
 
 
 def study_into(folder: Path) -> None:
@@ -113,28 +108,31 @@ def study_into(folder: Path) -> None:
         pass
 
 
-@pytest.mark.parametrize("second_name", [Path.symlink_to, Path.hardlink_to])
-def test_a_lock_that_is_another_name_of_a_file_is_refused_and_the_file_stays_as_it_is(
-    tmp_path: Path, second_name: Callable[[Path, Path], None]
+def test_a_lock_that_is_a_link_is_refused_and_one_that_is_another_name_of_a_file_changes_nothing(
+    tmp_path: Path,
 ) -> None:
     (tmp_path / "own").write_text("years of work")
-    (tmp_path / "received").mkdir()
-    second_name(tmp_path / "received" / ".lock", tmp_path / "own")
-    with pytest.raises(
-        (ValueError, FileExistsError), match=r"\.lock must (not be a link|be a plain file without other names), got"
-    ):
+    lock = tmp_path / "received" / ".lock"
+    lead_to(tmp_path / "own", lock)
+    with pytest.raises(FileExistsError, match=r"\.lock must not be a link, got"):
         study_into(tmp_path / "received")
+    lock.unlink()
+    lock.hardlink_to(tmp_path / "own")
+    study_into(tmp_path / "received")
     assert (tmp_path / "own").read_text() == "years of work"
 
 
-def test_a_lock_that_becomes_a_link_when_it_was_looked_at_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lead_to(tmp_path / "own", tmp_path / ".lock")
-    monkeypatch.setattr(Path, "is_symlink", lambda path: False)
-    with pytest.raises(OSError, match="symbolic links"), locked(tmp_path, "only one may write into"):
+def test_one_process_at_a_time_locks_a_folder_and_the_next_removes_what_a_killed_one_left(tmp_path: Path) -> None:
+    (tmp_path / ".data.nc.1-1.partial").write_bytes(b"half")
+    with locked(tmp_path, "only one may write into"):
+        assert [one.name for one in tmp_path.iterdir()] == [".lock"]
+        with (
+            pytest.raises(FileExistsError, match=r"only one may write into .*, got another process"),
+            locked(tmp_path, "only one may write into"),
+        ):
+            pass
+    with locked(tmp_path, "only one may write into"):
         pass
-    assert not (tmp_path / "own").exists()
 
 
 def test_a_file_that_somebody_named_is_whole_and_a_device_stays_one(tmp_path: Path) -> None:

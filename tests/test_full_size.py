@@ -8,7 +8,7 @@ import pytest
 import xarray
 
 from fedtheory import study
-from fedtheory._storage.netcdf import dataset_bytes, dataset_of
+from fedtheory._storage.netcdf import dataset_bytes, read_dataset
 from fedtheory.study.scripts import plain_config
 from tests.environment import ROOT
 from tests.quick_studies import SCRIPTS, loaded, quick_result
@@ -32,11 +32,14 @@ def test_stored_results_are_of_today_s_parameters_findings_and_columns(name: str
     assert list(found.table(stored.data).rows[0]) == list(stored.table.rows[0])
 
 
-def test_numbers_that_have_no_room_in_double_precision_are_kept_in_single_and_others_to_the_bit() -> None:
+def test_numbers_that_have_no_room_in_double_precision_are_kept_in_single_and_others_to_the_bit(
+    tmp_path: Path,
+) -> None:
     draws = np.random.default_rng(0).normal(size=60_000)
     data = xarray.Dataset({"many": ("round", draws), "few": ("round_few", draws[:3_000])})
     content = dataset_bytes(FULL_SIZE["_shortened"](data))
-    found = dataset_of(content)
+    (tmp_path / "data.nc").write_bytes(content)
+    found = read_dataset(tmp_path / "data.nc")
     assert len(content) < 450_000 < draws.nbytes
     np.testing.assert_allclose(found["many"], draws, rtol=2.0**-24)
     np.testing.assert_array_equal(found["few"], draws[:3_000])

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from fedtheory.__main__ import main
+from fedtheory.claims import catalogue
 from fedtheory.claims.power_of_choice import appendix_b, skews
-from fedtheory.verification import catalogue
-from fedtheory.verification.claims import Claim
-from fedtheory.verification.findings import Finding, at_most
+from fedtheory.theorem.claims import Claim
+from fedtheory.theorem.findings import Finding, at_most
 from fedtheory.verification.instances import replay, reproduce
 from tests.test_command_line import refused
 

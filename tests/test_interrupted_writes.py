@@ -68,5 +68,5 @@ def test_a_study_that_finds_the_disk_full_says_so(seen) -> None:
 def test_of_two_studies_that_write_into_one_folder_at_once_one_is_refused(seen) -> None:
     first, second, left, partial = seen["studies"]["at once"]
     assert first == ""
-    assert second.startswith("FileExistsError: only one study may write into FOLDER, got another process, ")
+    assert second.startswith("FileExistsError: only one study may write into FOLDER, got another process")
     assert (left, partial) == ("whole, seed 0", [])

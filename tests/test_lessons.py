@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from fedtheory.claims.catalogue import known_claims
 from fedtheory.verification import verify
-from fedtheory.verification.catalogue import known_claims
 from tests.conformance.defects.public_issues import ISSUES
 from tests.environment import ROOT
 from tests.quick_studies import SCRIPTS

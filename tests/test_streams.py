@@ -136,6 +136,24 @@ def test_a_process_that_is_started_does_not_hear_control_c_and_this_one_does_aft
         signal.raise_signal(signal.SIGINT)
 
 
+FIRST_WORKERS = """
+import signal
+from joblib import Parallel, delayed
+from fedtheory._support.streams import block_sigint
+
+with block_sigint():
+    blocked = Parallel(n_jobs=2)([delayed(signal.pthread_sigmask)(signal.SIG_BLOCK, ()) for _ in range(2)])
+print(all(signal.SIGINT in one for one in blocked), signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+"""
+
+
+@pytest.mark.slow  # starts processes
+def test_the_first_workers_of_a_process_do_not_receive_control_c_either() -> None:
+    command = [sys.executable, "-c", FIRST_WORKERS]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True False\n", "")
+
+
 @pytest.mark.slow
 def test_all_packages_are_attributes_in_a_fresh_process() -> None:
     script = "import fedtheory\nfor name in fedtheory.__all__: getattr(fedtheory, name)"

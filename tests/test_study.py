@@ -313,13 +313,13 @@ METADATA: dict[str, tuple[Any, str]] = {
     "nothing": (b"", "metadata.json, which is not JSON"),
     "a list": (b"[]", "metadata.json, in which no files with their digests are listed"),
     "files in a list": ({"files": ["data.nc"]}, "metadata.json, in which no files with their digests are listed"),
-    "deep nesting": (b"[" * 10**6, "metadata.json, which is JSON of more levels than can be read"),
-    "not UTF-8": (b'{"files": "\xff"}', "metadata.json, which is not UTF-8, but has byte 0xff at place 11"),
-    "a name twice": (b'{"files": {}, "files": {}}', "metadata.json, in which 'files' stands twice in one object"),
-    "NaN": (b'{"files": NaN}', "metadata.json, which holds NaN, and not a finite number"),
-    "infinity in digits": (b'{"files": 1e999}', "metadata.json, which holds 1e999, and not a finite number"),
-    "many digits": (b"1" * 5000, "metadata.json, which holds an integer of 5000 digits"),
-    "half a character": (b'{"files": "\\ud800"}', "metadata.json, which holds half a character"),
+    "deep nesting": (b"[" * 10**6, "metadata.json, which is not JSON"),
+    "not UTF-8": (b'{"files": "\xff"}', "metadata.json, which is not JSON"),
+    "a name twice": (b'{"files": {}, "files": {}}', "metadata.json, which is not JSON"),
+    "NaN": (b'{"files": NaN}', "metadata.json, which is not JSON"),
+    "infinity in digits": (b'{"files": 1e999}', "metadata.json, which is not JSON"),
+    "many digits": (b"1" * 5000, "metadata.json, which is not JSON"),
+    "half a character": (b'{"files": "\\ud800"}', "metadata.json, which is not JSON"),
     "another folder": ({"files": {"../own": "0"}}, "metadata.json, which lists a file outside of the folder"),
     "a drive": ({"files": {"C:own": "0"}}, "metadata.json, which lists a file outside of the folder"),
     "the folder": ({"files": {"..": "0"}}, "metadata.json, which lists a file outside of the folder"),
@@ -459,7 +459,7 @@ def test_a_study_that_was_killed_while_it_wrote_runs_again_without_force(tmp_pat
 
 def test_two_processes_do_not_write_into_one_folder(tmp_path):
     def again(config, progress):
-        with pytest.raises(FileExistsError, match=r"only one study may write into .*, got another process,"):
+        with pytest.raises(FileExistsError, match=r"only one study may write into .*, got another process"):
             study.produce(TOY, config, tmp_path)
         return throw(config, progress)
 

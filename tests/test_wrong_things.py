@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fedtheory.errors import DivergenceWarning
 from tests.additions import check_of_all
 from tests.wrong_things import PERHAPS, REFUSED, WRONG, Call, calls, doors
 
@@ -52,7 +53,7 @@ ANYTHING = {
 # Whole numbers and bounds beyond doubles beside floats.
 TOO_LARGE = {
     ("fedtheory.bounds.power_of_choice.whole_rounds.round_coefficients", word) for word in ("10^400", "1e308")
-} | {("fedtheory.verification.findings.equal_to", "10^400")}
+} | {("fedtheory.theorem.findings.equal_to", "10^400")}
 TOO_LARGE |= {
     (f"fedtheory.arithmetic.functions.{name}", word) for name in ("logarithm", "short_of_one") for word in PERHAPS
 }
@@ -122,6 +123,7 @@ def answer(call: Call, name: str, wrong: Any) -> str:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
+            warnings.simplefilter("ignore", DivergenceWarning)  # a run, and what happens in it
             result = call.exchanged(name, wrong)
     except (ValueError, TypeError) as error:
         return "a sentence" if is_sentence(str(error)) else "accepted" if is_of_the_example(error) else repr(error)

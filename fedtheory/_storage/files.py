@@ -10,11 +10,12 @@ import re
 import stat
 import sys
 import threading
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from fedtheory._support.wording import truncate
+from fedtheory._support.wording import plain, truncate
 
 __all__ = [
     "LOCK",
@@ -30,9 +31,7 @@ __all__ = [
     "published",
     "read_bytes",
     "read_json",
-    "refuse_link",
     "regular",
-    "writable",
 ]
 
 
@@ -46,8 +45,6 @@ _NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 _NO_FOLDER = {errno.ENOENT, errno.ENOTDIR}
 # Metadata and tables take kilobytes.
 _LARGEST_JSON = 64 * 2**20
-# Python's default limit of digits.
-_MOST_DIGITS = 4300
 # A lone surrogate escape is text that cannot be written.
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 # JSON has no non-finite numbers.
@@ -80,19 +77,15 @@ def publish(folder: Path, files: Mapping[str, bytes], index: str, about: Mapping
 
     The file ``index`` is the last; it contains ``about`` and the digests of the others, and is returned.
     """
-    waiting: dict[str, Path] = {}
-    try:
-        known = {**about, "files": {name: _digest(content) for name, content in files.items()}}
-        for name, content in {**files, index: json_bytes(known)}.items():
-            waiting[name] = _partial(folder, name)
-            with _named(folder / name):
-                _flushed(waiting[name], content)
-        for name, path in waiting.items():
-            with _named(folder / name):
-                path.replace(folder / name)
-    finally:
-        for path in waiting.values():
-            _removed(path)
+    known = {**about, "files": {name: _digest(content) for name, content in files.items()}}
+    with contextlib.ExitStack() as stack:
+        waiting = {
+            folder / name: stack.enter_context(_written(folder / name, content))
+            for name, content in {**files, index: json_bytes(known)}.items()
+        }
+        for path, partial in waiting.items():
+            with _named(path):
+                partial.replace(path)
     return known
 
 
@@ -114,7 +107,7 @@ def published(folder: Path, index: str) -> tuple[dict[str, Any], dict[str, bytes
         if name in ("", ".", "..") or not name.isprintable() or set(name) & set("/\\:"):
             message = f"{index}, which lists a file outside of the folder, {truncate(name)}"
             raise OtherFileError(message)
-        refuse_link(folder / name)
+        _refuse_link(folder / name)
         found[name] = read_bytes(folder / name)
         if _digest(found[name]) != digest:
             message = f"{name}, which differs from the one that {index} lists"
@@ -136,21 +129,29 @@ def place(path: Path, content: bytes, *, new: bool = False) -> None:
     OSError
         If it cannot be written, in a sentence about the file and its folder.
     """
-    waiting = _partial(path.parent, path.name)
+    with _written(path, content) as partial:
+        if new:
+            _take_name(partial, path)
+        else:
+            with _named(path):
+                partial.replace(path)
+
+
+@contextlib.contextmanager
+def _written(path: Path, content: bytes) -> Iterator[Path]:
+    """Write a file under a temporary name, which is removed at the end unless it was renamed."""
+    partial = path.parent / f".{path.name[:100]}.{os.getpid()}-{threading.get_native_id()}.partial"
     try:
         with _named(path):
-            _flushed(waiting, content)
-            if not new:
-                waiting.replace(path)
-        if new:
-            _take_name(waiting, path)
+            partial.unlink(missing_ok=True)  # a leftover, or a link
+            with partial.open("xb") as stream:
+                stream.write(content)
+                stream.flush()
+                os.fsync(stream.fileno())
+        yield partial
     finally:
-        _removed(waiting)
-
-
-def _removed(waiting: Path) -> None:
-    with contextlib.suppress(OSError):  # it may not exist
-        waiting.unlink()
+        with contextlib.suppress(OSError):  # it may not exist
+            partial.unlink()
 
 
 @contextlib.contextmanager
@@ -179,117 +180,57 @@ def deliver(path: Path, content: bytes) -> None:
         place(path.resolve(), content)
 
 
-def _take_name(waiting: Path, path: Path) -> None:
+def _take_name(partial: Path, path: Path) -> None:
     try:
-        os.link(waiting, path)
+        os.link(partial, path)
     except FileExistsError as error:
         message = f"{path} must be a new file, got one that was written in the meantime"
         raise FileExistsError(message) from error
     except OSError:  # a file system without hard links
-        waiting.replace(path)
+        with _named(path):
+            partial.replace(path)
 
 
 @contextlib.contextmanager
 def locked(folder: Path, only_one: str) -> Iterator[None]:
-    """Lock a folder until this process ends; remove incomplete files of a killed process.
+    """Create a folder, lock it until this process ends, and remove the partial files of a killed process.
 
     Raises
     ------
     FileExistsError
-        If another process has locked it, in a sentence that begins with the given words; or if the lock file is a link
-        or no plain file, since a folder of another user may contain malicious links.
+        If another process has locked it, in a sentence that begins with the given words; or if the lock file is a link,
+        since a folder of another user may contain malicious links.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    try:
-        lock = _locked_file(folder / LOCK)
-    except BlockingIOError as error:
-        message = f"{only_one} {folder}, got another process, {error.strerror}"
-        raise FileExistsError(message) from error
-    with lock:
-        for unfinished in folder.glob(".*.partial"):
-            unfinished.unlink()
+    _refuse_link(folder / LOCK)
+    with regular(folder / LOCK).open("a", encoding="utf-8") as lock:
+        try:
+            _lock(lock)
+        except OSError as error:
+            message = f"{only_one} {folder}, got another process ({error.strerror})"
+            raise FileExistsError(message) from error
+        for partial in folder.glob(".*.partial"):
+            partial.unlink()
         yield
 
 
-def _locked_file(path: Path) -> IO[str]:
-    """Open a file and lock it; BlockingIOError if another process has locked it, with its number as ``strerror``."""
-    lock = _opened_itself(path)
-    try:
-        if sys.platform == "win32":
-            import msvcrt
+def _lock(file: IO[str]) -> None:
+    """Lock an open file; OSError if another process has locked it."""
+    if sys.platform == "win32":
+        import msvcrt
 
-            lock.seek(0)
-            msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
 
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            with contextlib.suppress(OSError):  # on a full disk the number is missing, but the lock is held
-                lock.truncate(0)
-                os.write(lock.fileno(), str(os.getpid()).encode())
-    except OSError as error:
-        with lock:
-            lock.seek(0)
-            raise BlockingIOError(error.errno, lock.read().strip() or "unknown") from error
-    return lock
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def _opened_itself(path: Path) -> IO[str]:
-    """Open a file for reading and writing, or create it; links and special files are rejected."""
-    refuse_link(path)
-    try:
-        number = os.open(path, os.O_RDWR | os.O_CREAT | _not_followed(), 0o666)
-    except OSError as error:
-        if error.errno == errno.ELOOP:  # it was replaced by a link in the meantime
-            refuse_link(path)
-        raise
-    opened = os.fdopen(number, "r+", encoding="utf-8")
-    found = os.fstat(number)
-    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
-        opened.close()
-        message = f"{path} must be a plain file without other names, got something else: remove it"
-        raise FileExistsError(message)
-    return opened
-
-
-def _not_followed() -> int:
-    # Windows lacks the first two flags, and only privileged users can create links there.
-    return getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-
-
-def refuse_link(path: Path) -> None:
+def _refuse_link(path: Path) -> None:
     """Raise FileExistsError if a name in an output folder is a link."""
     if path.is_symlink():
         message = f"{path} must not be a link, got one: remove it"
         raise FileExistsError(message)
-
-
-def writable(path: Path) -> None:
-    """Raise OSError if a file of this name cannot be written, before there is a result to write."""
-    if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    waiting = _partial(path.parent, path.name)
-    try:
-        _opened_new(waiting).close()
-    finally:
-        _removed(waiting)
-
-
-def _partial(folder: Path, name: str) -> Path:
-    return folder / f".{name[:100]}.{os.getpid()}-{threading.get_native_id()}.partial"
-
-
-def _opened_new(path: Path) -> IO[bytes]:
-    """Create a new file; a leftover or a link of this name is removed unread."""
-    path.unlink(missing_ok=True)
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _not_followed(), 0o666), "wb")
-
-
-def _flushed(path: Path, content: bytes) -> None:
-    with _opened_new(path) as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
 
 
 def json_bytes(value: Any) -> bytes:
@@ -347,74 +288,50 @@ def parsed_json(content: bytes) -> Any:
     {'a': [1, 2.5]}
     >>> parsed_json(b'{"a": 1, "a": NaN}')
     Traceback (most recent call last):
-    fedtheory._storage.files.OtherFileError: which holds NaN, and not a finite number
+    fedtheory._storage.files.OtherFileError: which is not JSON that can be read: NaN is not a finite number
     """
     try:
         found = json.loads(
-            content.decode("utf-8"), object_pairs_hook=_named_once, parse_constant=_refuse_number, parse_float=_finite,
-            parse_int=_integer,
-        )  # fmt: skip
+            content.decode("utf-8"), object_pairs_hook=_named_once, parse_constant=_finite, parse_float=_finite
+        )
         if _HALF.search(content):
             json.dumps(found, ensure_ascii=False).encode("utf-8")
-    except UnicodeDecodeError as error:
-        message = f"which is not UTF-8, but has byte {content[error.start]:#x} at place {error.start}"
-        raise OtherFileError(message) from error
-    except UnicodeEncodeError as error:
-        message = "which holds half a character"
-        raise OtherFileError(message) from error
-    except json.JSONDecodeError as error:
-        message = f"which is not JSON: {error}"
-        raise OtherFileError(message) from error
-    except RecursionError as error:
-        message = "which is JSON of more levels than can be read"
+    except (ValueError, RecursionError) as error:
+        message = f"which is not JSON that can be read: {plain(str(error))}"
         raise OtherFileError(message) from error
     return found
 
 
 def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in found:
-            message = f"in which {truncate(name)} stands twice in one object"
-            raise OtherFileError(message)
-        found[name] = value
+    if len(found := dict(pairs)) < len(pairs):
+        [(twice, _)] = Counter(name for name, _ in pairs).most_common(1)
+        message = f"{truncate(twice)} stands twice in one object"
+        raise ValueError(message)
     return found
-
-
-def _refuse_number(text: str) -> Any:
-    message = f"which holds {text[:40]}, and not a finite number"
-    raise OtherFileError(message)
 
 
 def _finite(text: str) -> float:
     number = float(text)
-    return number if math.isfinite(number) else _refuse_number(text)
-
-
-def _integer(text: str) -> int:
-    if len(text) > _MOST_DIGITS:
-        message = f"which holds an integer of {len(text)} digits, more than {_MOST_DIGITS}"
-        raise OtherFileError(message)
-    return int(text)
+    if not math.isfinite(number):
+        message = f"{text[:40]} is not a finite number"
+        raise ValueError(message)
+    return number
 
 
 def read_bytes(path: Path) -> bytes:
     """Return the content of a file."""
-    if path.is_dir():
-        message = f"{path} must be a regular file, got a folder"
-        raise ValueError(message)
     return regular(path).read_bytes()
 
 
 def regular(path: Path) -> Path:
-    """Return the path of a file to read; pipes and devices, on which reading may block, are rejected.
+    """Return the path of a file to read; folders are rejected, and pipes and devices, on which reading may block.
 
     Missing files are reported by the function that opens them.
     """
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         mode = path.stat().st_mode
-        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-            kind = "a pipe" if stat.S_ISFIFO(mode) else "a device or a socket"
+        if not stat.S_ISREG(mode):
+            kind = "a folder" if stat.S_ISDIR(mode) else "a pipe" if stat.S_ISFIFO(mode) else "a device or a socket"
             message = f"{path} must be a regular file, got {kind}"
             raise ValueError(message)
     return path

@@ -1,12 +1,18 @@
 """Versions and machine, on which the bits of a result may depend in addition to its inputs."""
 
 import hashlib
+import os
 import platform
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
 __all__ = ["changes", "code_version", "processor", "provenance", "release"]
+
+# Entries of /proc/cpuinfo that determine the instructions which compilers choose.
+_MODEL = ("vendor_id", "cpu family", "model", "CPU implementer", "CPU part")
+# Settings of Numba that replace the processor.
+_SETTINGS = ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")
 
 
 def release() -> str:
@@ -27,12 +33,25 @@ def code_version() -> str:
     return f"{release()} ({found.hexdigest()[:8]})"
 
 
+@lru_cache(maxsize=1)
 def processor() -> str:
-    """Return the compiler's name of the processor, which determines its vector instructions."""
-    from llvmlite.binding import get_host_cpu_name
-    from numba import config
+    """Return the model of the processor, and the instructions that NumPy and linear algebra use on it."""
+    import numpy as np
+    from threadpoolctl import threadpool_info
 
-    return " ".join(filter(None, (platform.machine(), config.CPU_NAME or get_host_cpu_name(), config.CPU_FEATURES)))
+    vectors = np.show_config(mode="dicts")["SIMD Extensions"]["found"]
+    kernels = sorted({pool["architecture"] for pool in threadpool_info() if "architecture" in pool})
+    settings = [os.environ[name] for name in _SETTINGS if name in os.environ]
+    return " ".join([platform.machine(), _model(), *vectors, *kernels, *settings])
+
+
+def _model() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").partition("\n\n")[0].splitlines()
+    except OSError:  # no Linux
+        return platform.processor()
+    entries = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    return " ".join(entries[name] for name in _MODEL if name in entries)
 
 
 def provenance(*libraries: str) -> dict[str, str]:

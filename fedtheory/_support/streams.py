@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import multiprocessing
 import os
 import signal
 import sys
@@ -50,12 +51,13 @@ def to_devnull() -> None:
 def block_sigint() -> Iterator[None]:
     """Block Ctrl-C for processes that are started in this context; this process receives it afterwards.
 
-    Blocked signals are inherited. A worker ignores Ctrl-C only after its imports; an earlier one would end it with a
-    traceback.
+    Blocked signals are inherited. An interrupted worker would end with a traceback.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
+    # The first lock starts Python's tracker of resources, which unblocks Ctrl-C when it starts.
+    multiprocessing.get_context("spawn").Lock()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

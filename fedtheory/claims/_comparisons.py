@@ -10,9 +10,9 @@ from fedtheory.instances.observed import initial_distance2, observed_gradient_bo
 from fedtheory.instances.run_draws import Drawn, DrawnAlignment
 from fedtheory.instances.runs import distance2, gap
 from fedtheory.theorem.bound import Bound
+from fedtheory.theorem.claims import Claim, Kind, claim
+from fedtheory.theorem.findings import Finding, at_least, at_most, equal_to, worst_of
 from fedtheory.theorem.paper import Statement
-from fedtheory.verification.claims import Claim, Kind, claim
-from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, worst_of
 
 Chain = Sequence[Any]
 """Numbers with relations between them, as in print: ``(a, "=", b, "<=", c)``."""
@@ -64,11 +64,6 @@ def step(
         return claim(key, title, source, kind, looseness=looseness, **options)(check)
 
     return claimed
-
-
-def as_texts(given: Mapping[str, Any]) -> dict[str, str]:
-    """Format constants without loss of digits."""
-    return {name: str(value) for name, value in given.items()}
 
 
 def theorem_constants(drawn: Drawn, skew: str = "") -> dict[str, Any]:

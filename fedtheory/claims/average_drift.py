@@ -7,13 +7,13 @@ import numpy as np
 from fedtheory.bounds import average_drift as ad
 from fedtheory.bounds import sgd
 from fedtheory.claims._comparisons import Chain, compared, step
-from fedtheory.claims._quadratics import Case
-from fedtheory.instances.draws import whole
+from fedtheory.claims._hessians import Case
 from fedtheory.instances.stationary_points import StationaryPoints
 from fedtheory.instances.vectors import inner, norm2, vector
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import whole
+from fedtheory.theorem.findings import Finding, equal_to
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, equal_to
 
 _DRIFT = Statement(
     FEDTHEORY, "average drift at the optimum, on quadratics", related=(ad.PAPER, "Abstract"), form="derived"

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import client_sampling as cs
-from fedtheory.claims._comparisons import as_texts
 from fedtheory.claims._quadratics import Start
-from fedtheory.instances._format import format_vectors
-from fedtheory.instances.draws import draw_model, draw_shares, pick, whole
+from fedtheory.instances.draws import draw_model, draw_shares
+from fedtheory.instances.formatting import format_vectors
 from fedtheory.instances.vectors import Vector, average, combination, norm2
 from fedtheory.sampling.aggregation_weights import (
     clustered_covariance,
@@ -20,9 +19,10 @@ from fedtheory.sampling.aggregation_weights import (
 )
 from fedtheory.sampling.cohorts import uniform_subsets, with_replacement
 from fedtheory.statistics.law import Law
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import as_texts, pick, whole
+from fedtheory.theorem.findings import Finding, at_least, at_most, equal_to
 from fedtheory.theorem.paper import FEDTHEORY, Paper, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most, equal_to
 
 CLUSTERED = Paper(
     key="clustered-sampling",

@@ -5,14 +5,15 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory.claims._comparisons import Chain, step
-from fedtheory.claims._quadratics import Case
-from fedtheory.instances.draws import draw_noise, pick, whole
+from fedtheory.claims._hessians import Case
+from fedtheory.instances.draws import draw_noise
 from fedtheory.instances.stationary_points import StationaryPoints
 from fedtheory.instances.vectors import Vector, combination, norm2, vector
 from fedtheory.statistics.law import Law
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import pick, whole
+from fedtheory.theorem.findings import Finding, at_least, at_most, equal_to
 from fedtheory.theorem.paper import FEDTHEORY, Paper, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most, equal_to
 
 PAPER = Paper(
     key="constant-steps",

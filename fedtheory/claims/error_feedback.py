@@ -1,4 +1,4 @@
-"""Claims about compressed communication (error feedback, EF21, compressed gradients): proofs, runs, worst cases."""
+"""Claims about compressed communication (error feedback, EF21, compressed gradients): runs and attained rates."""
 
 import math
 from collections.abc import Sequence
@@ -9,14 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory.bounds import error_feedback
-from fedtheory.claims._comparisons import Chain, as_texts, step
-from fedtheory.instances._format import format_federation
-from fedtheory.instances.draws import draw_federation, draw_model, draw_shares, pick, whole
+from fedtheory.claims._comparisons import Chain, step
+from fedtheory.instances.draws import draw_federation, draw_model
 from fedtheory.instances.federations import RationalQuadratics
+from fedtheory.instances.formatting import format_federation
 from fedtheory.instances.vectors import Vector, average, combination, inner, norm2, vector
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import as_texts, pick, whole
+from fedtheory.theorem.findings import Finding, at_most, equal_to
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to
 from fedtheory.worst_case.compression import compressed_gradients
 
 
@@ -227,159 +228,6 @@ def cgd_faster(rng: np.random.Generator) -> Finding:
     return at_most(q2, z2, instance=as_texts(known))
 
 
-_MANY = (40, 2000)
-_ANY = "multipliers and squares as in the documentation; the identity holds for arbitrary vectors, hence in every run"
-
-
-def _vectors(rng: np.random.Generator, count: int) -> list[Vector]:
-    return [draw_model(rng, 2) for _ in range(count)]
-
-
-class Weighted:
-    """Constants and the weights of one to three clients; ``t`` is z - s/z."""
-
-    def __init__(self, rng: np.random.Generator) -> None:
-        self.c, self.weights = draw_constants(rng), draw_shares(rng, whole(rng, 1, 3))
-        self.s, self.z, self.eta = self.c.compression_error, self.c.z, self.c.step_size
-        self.t = self.z - self.s / self.z
-
-    def vectors(self, rng: np.random.Generator) -> list[Vector]:
-        """Draw a vector for each client."""
-        return _vectors(rng, len(self.weights))
-
-    def mean(self, vectors: Sequence[Vector]) -> Vector:
-        """Weighted mean of the clients' vectors."""
-        return combination(self.weights, vectors)
-
-    def square(self, vectors: Sequence[Vector]) -> Fraction:
-        """Weighted mean of the squared norms of the clients' vectors."""
-        return squares(self.weights, vectors)
-
-    def deviations(self, vectors: Sequence[Vector]) -> list[Vector]:
-        """The clients' vectors minus their mean."""
-        return [x - self.mean(vectors) for x in vectors]
-
-    def cocoercive(self, slopes: Sequence[Vector], way: Vector) -> Fraction:
-        """Return the mean of ``<g - mu x, g - L x>/(L - mu)``, which is at most 0 for functions of the class."""
-        mu, L = self.c.mu, self.c.L
-        return inner(self.weights, [(g - mu * way) @ (g - L * way) for g in slopes]) / (L - mu)
-
-
-@claim(
-    "error-feedback:ef-identity",
-    "z^2 V minus the next potential of error feedback is a sum of multiplied inequalities and squares",
-    error_feedback.ef_round,
-    "identity",
-    instances=_MANY,
-    remark=_ANY,
-)
-def ef_identity(rng: np.random.Generator) -> Finding:
-    r = Weighted(rng)
-    c, s, z, eta, t = r.c, r.s, r.z, r.eta, r.t
-    x, (e, g, m) = draw_model(rng, 2), (r.vectors(rng) for _ in range(3))
-    v = [one + eta * slope for one, slope in zip(e, g, strict=True)]
-    left_out = apart(v, m)
-    A = (1 + s) * t * z / s
-    B = eta * z * (2 / (c.L - c.mu) - eta * (1 + s) / t)
-    C = 2 * eta * z / (c.L - c.mu) - s * eta**2 - s**2 * eta**2 / (t * z)
-    if min(A, B, C) < 0:
-        return equal_to(min(A, B, C), 0, instance=c.instance)
-    dev_g = r.deviations(g)
-    summands = (
-        -2 * eta * z * r.cocoercive(g, x),
-        -(r.square(left_out) - s**2 * r.square(v)) / s,
-        A * norm2(r.mean(e) + (1 - z**2) / A * x - (1 + s) * eta / A * r.mean(g)),
-        B * norm2(r.mean(g) - c.curvature * x),
-        t * z * r.square(apart(r.deviations(e), [s * eta / (t * z) * one for one in dev_g])),
-        C * r.square(dev_g),
-        (1 / s - 1) * r.square(r.deviations(left_out)),
-    )
-    before = memory_potential(r.weights, x, e, s)
-    after = memory_potential(r.weights, x - r.mean(m), left_out, s)
-    return equal_to(after + sum(summands), error_feedback.ef_round(before, **c.known), instance=c.instance)
-
-
-@claim(
-    "error-feedback:ef21-identity",
-    "z^2 V minus the next potential of EF21 is a sum of multiplied inequalities and squares",
-    error_feedback.ef21_round,
-    "identity",
-    instances=_MANY,
-    remark=_ANY,
-)
-def ef21_identity(rng: np.random.Generator) -> Finding:
-    r = Weighted(rng)
-    c, s, z, eta, t = r.c, r.s, r.z, r.eta, r.t
-    g, d, after, m = (r.vectors(rng) for _ in range(4))
-    A = (1 + s) * t * z
-    B = s * z * (2 / (eta * (c.L - c.mu)) - (1 + s) / t)
-    C = 2 * s * z / (eta * (c.L - c.mu)) - s**2 - s**4 / (z**2 - s**2)
-    D = z**2 - s**2
-    if min(A, B, C, D) < 0:
-        return equal_to(min(A, B, C, D), 0, instance=c.instance)
-    change, wanted = apart(after, g), apart(after, d)
-    left_out, mean_d, mean_q, dev_q = apart(wanted, m), r.mean(d), r.mean(change), r.deviations(change)
-    summands = (
-        -2 * s * z / eta * r.cocoercive(change, -eta * mean_d),
-        -(r.square(left_out) - s**2 * r.square(wanted)),
-        A * norm2(r.mean(g) - D / A * mean_d - s * (1 + s) / A * mean_q),
-        B * norm2(mean_q + c.curvature * eta * mean_d),
-        D * r.square(apart(r.deviations(apart(g, d)), [s**2 / D * one for one in dev_q])),
-        C * r.square(dev_q),
-    )
-    bound = error_feedback.ef21_round(s * norm2(r.mean(g)) + r.square(apart(g, d)), **c.known)
-    potential = s * norm2(r.mean(after)) + r.square(left_out)
-    return equal_to(potential + sum(summands), bound, instance=c.instance)
-
-
-@claim(
-    "error-feedback:cgd-identity",
-    "q^2 times the gap minus the next gap is a sum of multiplied inequalities and squares, without memory",
-    error_feedback.cgd_gap,
-    "identity",
-    instances=_MANY,
-    remark=_ANY,
-)
-def cgd_identity(rng: np.random.Generator) -> Finding:
-    s, L = Fraction(whole(rng, 1, 9), 10), Fraction(whole(rng, 5, 30), 10)
-    mu = L * Fraction(whole(rng, 1, 9), 10)
-    eta = 2 * Fraction(whole(rng, 1, 20), 20) / ((1 + s) * L)
-    short, long, bulge = 1 - (1 - s) * eta * mu, (1 + s) * eta * L - 1, L - mu
-    q, k = (short, mu) if short >= long else (long, L)
-    x, g, after, sent = _vectors(rng, 4)
-    gap, gap_after = (Fraction(whole(rng, 0, 40), 4) for _ in range(2))
-    r = q - eta * L * s
-    # 2 - eta ((1 + s) L + (1 - s) mu) has the sign of the best step size minus eta.
-    away = abs(2 - eta * ((1 + s) * L + (1 - s) * mu))
-    last = q * away * (L * eta * (1 - s) if k == mu else 2 - (1 + s) * eta * L) / (2 * bulge * r)
-    known = {"mu": mu, "L": L, "compression_error": s, "step_size": eta}
-    if min(r, last, 1 - q) < 0:
-        return equal_to(min(r, last, 1 - q), 0, instance=as_texts(known))
-    best, before, then = (Fraction(0), 0 * x, 0 * x), (gap, x, g), (gap_after, x - eta * sent, after)
-    summands = (
-        q * _above(before, then, mu, L),
-        (1 - q) * _above(best, then, mu, L),
-        q * (1 - q) * _above(best, before, mu, L),
-        eta * q / (2 * s) * (s**2 * norm2(g) - norm2(sent - g)),
-        norm2(after - q * g + L * eta * sent - L * (1 - q) * x) / (2 * bulge),
-        eta * r / (2 * s) * norm2(sent - (1 - s) * q / r * g + L * s * (1 - q) / r * x),
-        last * norm2(g - k * x),
-    )
-    bound = error_feedback.cgd_gap(1, initial_gap=gap, **known)
-    return equal_to(gap_after + sum(summands), bound, instance=as_texts(known))
-
-
-Known = tuple[Fraction, Vector, Vector]
-"""Value, point and gradient."""
-
-
-def _above(one: Known, other: Known, mu: Fraction, L: Fraction) -> Fraction:
-    """Return a value minus the smallest one that the class allows, given another point."""
-    (f, x, g), (e, y, h) = one, other
-    way = x - y
-    return f - e - h @ way - mu / 2 * norm2(way) - norm2(g - h - mu * way) / (2 * (L - mu))
-
-
 @claim(
     "error-feedback:ef-round",
     "A round of error feedback: quadratic clients, common minimizer, any memories, weights, step size, compressor",
@@ -443,22 +291,6 @@ def ef21_gradient2(rng: np.random.Generator) -> Finding:
     bound = error_feedback.ef21_gradient2(num_rounds, initial_potential=start, **c.known)
     end = norm2(combination(fed.weights, fed.gradients(w)))
     return at_most(end, bound, instance=drawn.instance | {"num_rounds": num_rounds})
-
-
-@claim(
-    "error-feedback:cgd-gap",
-    "Up to four compressed gradient steps of one quadratic client, any compressor",
-    error_feedback.cgd_gap,
-    looseness=1.01,
-)
-def cgd_gap(rng: np.random.Generator) -> Finding:
-    drawn, num_rounds = draw_run(rng, common=True), whole(rng, 1, 4)
-    fed, c, w = drawn.fed, drawn.constants, drawn.w
-    eta = 2 * Fraction(whole(rng, 1, 20), 20) / ((1 + c.compression_error) * c.L)
-    for _ in range(num_rounds):
-        w -= eta * compressed(rng, combination(fed.weights, fed.gradients(w)), c.compression_error)
-    bound = error_feedback.cgd_gap(num_rounds, initial_gap=fed.gap(drawn.w), **c.known | {"step_size": eta})
-    return at_most(fed.gap(w), bound, instance=drawn.instance | {"step_size": str(eta), "num_rounds": num_rounds})
 
 
 class Parabola(NamedTuple):

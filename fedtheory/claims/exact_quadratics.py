@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory.bounds.power_of_choice import PAPER
-from fedtheory.claims._comparisons import as_texts
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
 from fedtheory.engine.simulation import fedavg
 from fedtheory.exact.floor import ErrorFloor, error_floor
@@ -16,8 +15,8 @@ from fedtheory.exact.mean_field import mean_field_gap
 from fedtheory.exact.moments import expected_gap
 from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.federation.quadratic import QuadraticFederation
-from fedtheory.instances._format import format_federation
-from fedtheory.instances.draws import draw_federation, draw_model, whole
+from fedtheory.instances.draws import draw_federation, draw_model
+from fedtheory.instances.formatting import format_federation
 from fedtheory.instances.noise import no_noise, two_point_noise
 from fedtheory.instances.runs import RationalRun, constant_law, gap, mean_weights
 from fedtheory.instances.step_sizes import decaying
@@ -38,9 +37,10 @@ from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.uniform import Uniform
 from fedtheory.statistics.law import Law
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import as_texts, whole
+from fedtheory.theorem.findings import Finding, at_most, equal_to, worst_of
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
 
 _QUADRATURE = 1e-13
 """Relative accuracy of the trapezoidal rule for inclusion probabilities; all its terms are positive."""

@@ -1,4 +1,4 @@
-"""Federated averaging: the bounds of Li et al. and those without bounded gradients, by runs, proofs and worst cases."""
+"""Federated averaging: the bounds of Li et al. and those without bounded gradients, by runs and worst cases."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import fedavg, power_of_choice
-from fedtheory.claims._closed_forms import prove_gap_after_step, prove_one_round, prove_sampled_step
-from fedtheory.claims._comparisons import Chain, as_texts, expected_gaps, horizon_constants, one_step_distances, step
-from fedtheory.instances._format import format_federation, format_vectors
-from fedtheory.instances.draws import draw_federation, draw_model, pick, whole
+from fedtheory.claims._comparisons import Chain, expected_gaps, horizon_constants, one_step_distances, step
+from fedtheory.instances.draws import draw_federation, draw_model
 from fedtheory.instances.federations import RationalQuadratics
+from fedtheory.instances.formatting import format_federation, format_vectors
 from fedtheory.instances.observed import skew
 from fedtheory.instances.run_draws import Drawn, draw_run
 from fedtheory.instances.step_sizes import decaying, delayed
@@ -20,9 +19,10 @@ from fedtheory.instances.vectors import Vector, average, combination, norm2
 from fedtheory.sampling.cohorts import Selection, uniform_subsets, with_replacement
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.bound import Bound
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import as_texts, pick, whole
+from fedtheory.theorem.findings import Finding, at_least, at_most, equal_to, not_applicable, worst_of
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable, worst_of
 from fedtheory.worst_case import federated_averaging
 
 
@@ -227,7 +227,6 @@ theorem_3 = claim(
 
 
 _MANY = (20, 1000)
-_PROOF = "closed-form multipliers, found from certified worst cases, are checked against the semidefinite program"
 
 
 def _class(rng: np.random.Generator) -> dict[str, Any]:
@@ -242,49 +241,6 @@ def _class(rng: np.random.Generator) -> dict[str, Any]:
         "L": L,
         "step_size": share / L,
     }
-
-
-def _proved(bound: Bound, prove: Callable[..., Fraction], given: dict[str, Any], **counts: int) -> Finding:
-    constants = {name: value for name, value in given.items() if name in bound.domains}
-    return equal_to(prove(**counts, **given), bound(**counts, **constants), instance=as_texts(given | counts))
-
-
-@claim(
-    "fedavg:one-round-proof",
-    "Multipliers 2 eta c^(2 tau - 1 - 2 s) prove the bound on a round of all clients without bounded gradients",
-    fedavg.one_round,
-    "identity",
-    instances=_MANY,
-    remark=_PROOF,
-)
-def one_round_proof(rng: np.random.Generator) -> Finding:
-    return _proved(fedavg.one_round, prove_one_round, _class(rng), local_steps=whole(rng, 1, 5))
-
-
-@claim(
-    "fedavg:sampled-step-proof",
-    "The multiplier 2 eta c proves the bound on a step of m of N clients without bounded gradients",
-    fedavg.sampled_step,
-    "identity",
-    instances=_MANY,
-    remark=_PROOF,
-)
-def sampled_step_proof(rng: np.random.Generator) -> Finding:
-    given, num_clients = _class(rng), whole(rng, 2, 30)
-    counts = {"num_clients": num_clients, "num_selected": whole(rng, 1, num_clients)}
-    return _proved(fedavg.sampled_step, prove_sampled_step, given, **counts)
-
-
-@claim(
-    "fedavg:gap-after-step-proof",
-    "Multipliers 1, c and c prove the bound on the loss after a step of all clients",
-    fedavg.gap_after_step,
-    "identity",
-    instances=_MANY,
-    remark=_PROOF,
-)
-def gap_after_step_proof(rng: np.random.Generator) -> Finding:
-    return _proved(fedavg.gap_after_step, prove_gap_after_step, _class(rng))
 
 
 @claim(
@@ -363,62 +319,8 @@ class Start:
         return combination(self.fed.weights, round_of_all(self.fed, w, [self.eta] * num_steps)[0])
 
 
-@claim(
-    "fedavg:one-round-without-gradients",
-    "A round of all clients without bounded gradients, fixed step size up to 1/L",
-    fedavg.one_round,
-    looseness=1.01,
-)
-def one_round(rng: np.random.Generator) -> Finding:
-    s, tau = Start(rng), whole(rng, 1, 5)
-    bound = fedavg.one_round(s.away2(s.w), local_steps=tau, **s.known)
-    return at_most(s.away2(s.after(s.w, tau)), bound, instance=s.instance | {"local_steps": tau})
-
-
-@claim(
-    "fedavg:fixed-step-distance",
-    "Rounds of all clients without bounded gradients, fixed step size up to 1/L",
-    fedavg.fixed_step_distance,
-    looseness=1.01,
-)
-def fixed_step_distance(rng: np.random.Generator) -> Finding:
-    s, tau, num_rounds = Start(rng), whole(rng, 1, 4), whole(rng, 1, 4)
-    w = s.w
-    for _ in range(num_rounds):
-        w = s.after(w, tau)
-    bound = fedavg.fixed_step_distance(num_rounds, local_steps=tau, initial_distance2=s.away2(s.w), **s.known)
-    return at_most(s.away2(w), bound, instance=s.instance | {"local_steps": tau, "rounds": num_rounds})
-
-
-@claim(
-    "fedavg:sampled-step",
-    "A local step of m of N clients without bounded gradients, equal weights, step size up to 1/L",
-    fedavg.sampled_step,
-    looseness=1.01,
-)
-def sampled_step(rng: np.random.Generator) -> Finding:
-    s = Start(rng)
-    N = s.fed.num_clients
-    m = whole(rng, 1, N)
-    s.fed = fed = replace(s.fed, weights=equal_weights(N))
-    away = [w - fed.minimizer for w in round_of_all(fed, s.w, [s.eta])[0]]
-    spread = sum(norm2(w - average(away)) for w in away) / N
-    counts = {"num_clients": N, "num_selected": m, "objective_gap": fed.objective_gap}
-    return at_most(
-        norm2(average(away)) + spread * Fraction(N - m, m * (N - 1)),
-        fedavg.sampled_step(s.away2(s.w), **s.of_class, **counts),
-        instance={**s.instance, **format_federation(fed), "num_selected": m},
-    )
-
-
 def start(rng: np.random.Generator) -> list[Start]:
     return [Start(rng)]
-
-
-@step("fedavg:gap-after-step", fedavg.gap_after_step, start)
-def gap_after_step(s: Start) -> Chain:
-    """The loss after a local step of all clients, step size up to 1/L"""
-    return s.fed.gap(s.after(s.w, 1)), "<=", fedavg.gap_after_step(s.away2(s.w), **s.of_class)
 
 
 def _guess(distance2: Fraction, objective_gap: Fraction, *, mu: Fraction, L: Fraction, step_size: Fraction) -> Fraction:

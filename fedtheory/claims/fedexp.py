@@ -8,11 +8,11 @@ import numpy as np
 from fedtheory.bounds import fedexp
 from fedtheory.bounds.fedexp.paper import FEDEXPROX
 from fedtheory.claims._quadratics import Start
-from fedtheory.instances.draws import whole
 from fedtheory.instances.vectors import Vector, combination, inner, norm2
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import whole
+from fedtheory.theorem.findings import Finding, at_most
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most
 
 _STEP = Statement(FEDTHEORY, "server step size of FedExP", related=(fedexp.PAPER, "Abstract"), form="derived")
 _GUESS = Statement(

@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import fedprox
-from fedtheory.bounds._worst_cases import tenths
-from fedtheory.claims._comparisons import as_texts
-from fedtheory.instances._format import format_vectors
-from fedtheory.instances.draws import draw_model, draw_shares, pick, whole
+from fedtheory.instances.draws import draw_model, draw_shares
+from fedtheory.instances.formatting import format_vectors
 from fedtheory.instances.vectors import Vector, average, combination, inner, norm2
 from fedtheory.statistics.law import Law
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import as_texts, pick, tenths, whole
+from fedtheory.theorem.findings import Finding, at_least, at_most, not_applicable
 from fedtheory.theorem.paper import Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most, not_applicable
 
 
 def _root_above(square: Fraction) -> Fraction:

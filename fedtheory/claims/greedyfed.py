@@ -12,18 +12,19 @@ import numpy as np
 from fedtheory.claims._comparisons import Chain, step
 from fedtheory.datasets.class_shares import underflow_probability
 from fedtheory.engine.play import after_round, play_round
-from fedtheory.instances.draws import draw_model, whole
+from fedtheory.instances.draws import draw_model
 from fedtheory.instances.vectors import Vector, combination, vector
 from fedtheory.selection.greedy_shapley import GreedyShapley
 from fedtheory.statistics.interval import Interval
 from fedtheory.statistics.law import Law
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import whole
+from fedtheory.theorem.findings import Finding, at_most, equal_to, mean_at_most, worst_of
 from fedtheory.theorem.paper import FEDTHEORY, Paper, Statement
 from fedtheory.theorem.symbols import SYMBOLS, Symbol
 from fedtheory.valuation.games import shapley, utility_table
 from fedtheory.valuation.permutations import gtg_shapley
 from fedtheory.valuation.softmax import softmax_utilities
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to, mean_at_most, worst_of
 
 PAPER = Paper(
     "greedyfed",

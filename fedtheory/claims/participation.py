@@ -8,13 +8,13 @@ import numpy as np
 from fedtheory.bounds import average_drift as ad
 from fedtheory.bounds import participation
 from fedtheory.claims._comparisons import Chain, step
-from fedtheory.claims._quadratics import Case
-from fedtheory.instances._format import format_vectors
-from fedtheory.instances.draws import pick, whole
+from fedtheory.claims._hessians import Case
+from fedtheory.instances.formatting import format_vectors
 from fedtheory.instances.vectors import Vector, average, combination, inner, norm2, vector
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import pick, whole
+from fedtheory.theorem.findings import Finding, at_most, equal_to
 from fedtheory.theorem.paper import FEDTHEORY, Paper, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to
 
 CYCLIC = Paper(
     key="cyclic-participation",

@@ -6,14 +6,15 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import proxskip as ps
-from fedtheory.claims._comparisons import Chain, as_texts, step
-from fedtheory.instances._format import format_federation, format_vectors
+from fedtheory.claims._comparisons import Chain, step
 from fedtheory.instances.control_variates import ScaffnewState, mean_potentials, potential, scaffnew_step
-from fedtheory.instances.draws import draw_federation, draw_model, pick, whole
+from fedtheory.instances.draws import draw_federation, draw_model
+from fedtheory.instances.formatting import format_federation, format_vectors
 from fedtheory.instances.vectors import combination, norm2
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import as_texts, pick, whole
+from fedtheory.theorem.findings import Finding, at_most, equal_to
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to
 
 _STEP = Statement(FEDTHEORY, "a step of Scaffnew", related=(ps.PAPER, "Theorem 3.6"), form="derived")
 
@@ -78,17 +79,6 @@ def _bounded(s: Start, bound: Any, num_steps: int) -> Finding:
 )
 def theorem(rng: np.random.Generator) -> Finding:
     return _bounded(Start(rng, together=True), ps.fixed_step_potential, 3)
-
-
-@claim(
-    "proxskip:refined",
-    "A step of Scaffnew over both outcomes of the coin, with any step size",
-    ps.refined_fixed_step_potential,
-    looseness=1.01,
-)
-def refined(rng: np.random.Generator) -> Finding:
-    s = Start(rng, together=True, longest=Fraction(5, 2))
-    return _bounded(s, ps.refined_fixed_step_potential, whole(rng, 1, 3))
 
 
 @claim(

@@ -1,4 +1,4 @@
-"""SCAFFOLD with all clients: rounds on random weighted quadratics in rational arithmetic, and certified worst cases."""
+"""SCAFFOLD with all clients: attained rates and identities on random weighted quadratics, and a refuted rate."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -7,10 +7,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import scaffold as sc
-from fedtheory.bounds._worst_cases import curvatures, step_size
-from fedtheory.claims._comparisons import Chain, as_texts, step
-from fedtheory.errors import OracleError
-from fedtheory.instances._format import format_federation, format_vectors
+from fedtheory.claims._comparisons import Chain, step
 from fedtheory.instances.control_variates import (
     Controlled,
     ScaffnewState,
@@ -19,12 +16,14 @@ from fedtheory.instances.control_variates import (
     scaffold_limit,
     scaffold_round,
 )
-from fedtheory.instances.draws import draw_federation, draw_model, pick, whole
+from fedtheory.instances.draws import draw_federation, draw_model
+from fedtheory.instances.formatting import format_federation, format_vectors
 from fedtheory.instances.vectors import Vector, combination, norm2
 from fedtheory.statistics.law import Law
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import as_texts, pick, whole
+from fedtheory.theorem.findings import Finding, at_most, equal_to
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable
 
 _ALGORITHM = Statement(FEDTHEORY, "", related=(sc.PAPER, "Algorithm 1"), form="derived")
 
@@ -63,16 +62,11 @@ class Start:
         """``|w - w*|^2``."""
         return norm2(self.state.model - self.fed.minimizer)
 
-    @property
-    def error2(self) -> Fraction:
-        """Mean squared error of the control variates."""
-        return control_potential(self.fed, self.state, Fraction(1)) - self.distance2
-
-    def after(self, num_rounds: int, **options: Any) -> Controlled:
+    def after(self, num_rounds: int) -> Controlled:
         """Return the state after several rounds."""
         state = self.state
         for _ in range(num_rounds):
-            state = scaffold_round(self.fed, state, **self.run, **options)
+            state = scaffold_round(self.fed, state, **self.run)
         return state
 
 
@@ -82,20 +76,6 @@ def start(rng: np.random.Generator) -> list[Start]:
 
 def short_start(rng: np.random.Generator) -> list[Start]:
     return [Start(rng, short=True)]
-
-
-@step("scaffold:one-round", sc.one_round, start, instances=(20, 2000))
-def one_round(s: Start) -> Chain:
-    """A round of SCAFFOLD on random weighted quadratics"""
-    bound = sc.one_round(s.distance2, control_error2=s.error2, **s.known)
-    return control_potential(s.fed, s.after(1), s.weight), "<=", bound
-
-
-@step("scaffold:rounds", sc.fixed_step_potential, short_start, instances=(20, 2000))
-def rounds(s: Start) -> Chain:
-    """Three rounds of SCAFFOLD contract like 3 tau gradient steps"""
-    bound = sc.fixed_step_potential(3, initial_distance2=s.distance2, control_error2=s.error2, **s.known)
-    return control_potential(s.fed, s.after(3), s.weight), "<=", bound
 
 
 def right_start(rng: np.random.Generator) -> list[Start]:
@@ -113,20 +93,6 @@ def rounds_attained(s: Start) -> Chain:
     """Identical parabolas with exact control variates attain the rate of SCAFFOLD in every round"""
     bound = sc.fixed_step_potential(3, initial_distance2=s.distance2, control_error2=Fraction(0), **s.known)
     return control_potential(s.fed, s.after(3), s.weight), "=", bound
-
-
-@claim(
-    "scaffold:option-one", "A round of SCAFFOLD with Option I on random quadratics", sc.option_one_round, looseness=1.01
-)
-def option_one(rng: np.random.Generator) -> Finding:
-    (s,) = start(rng)
-    mu, L, eta, tau = s.known["mu"], s.known["L"], s.eta, s.tau
-    if mu == L:
-        return not_applicable("all curvatures are equal", **s.instance)
-    c = 1 - eta * mu
-    weight = eta**2 * (2 * c / (eta * (L - mu)) - 1) * c ** (2 * tau - 2)
-    bound = sc.option_one_round(s.distance2, control_error2=s.error2, **s.known)
-    return at_most(control_potential(s.fed, s.after(1, option=1), weight), bound, instance=s.instance)
 
 
 @step(
@@ -178,31 +144,6 @@ def is_gradient_descent(s: Start) -> Chain:
 _GUESS = Statement(
     FEDTHEORY, "the exact rate of a round, suggested by two examples", related=(sc.PAPER, "Algorithm 1"), form="derived"
 )
-
-
-def _short(rng: np.random.Generator) -> dict[str, Any]:
-    """Draw constants of a round with step sizes up to 1/(tau L)."""
-    given = curvatures(rng) | {"local_steps": whole(rng, 1, 3)}
-    return given | {"step_size": step_size(rng, 1 / (given["local_steps"] * given["L"]))}
-
-
-@claim(
-    "scaffold:round-proved",
-    "A certificate for each class proves the rate of a round of SCAFFOLD up to a relative error of 10^-6",
-    sc.fixed_step_potential,
-    instances=(3, 20),
-    looseness=1.01,
-)
-def round_proved(rng: np.random.Generator) -> Finding:
-    from fedtheory.worst_case.control_variates import scaffold
-
-    given = _short(rng)
-    try:
-        _, upper = scaffold(**given).enclosure
-    except OracleError as error:
-        return not_applicable(f"the worst case was not proved: {error}", **as_texts(given))
-    bound = sc.fixed_step_potential(1, initial_distance2=Fraction(1), control_error2=Fraction(0), **given)
-    return at_least(bound * (1 + Fraction(1, 10**6)), upper, instance=as_texts(given))
 
 
 @claim(

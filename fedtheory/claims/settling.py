@@ -5,16 +5,17 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory.bounds.power_of_choice import PAPER
-from fedtheory.instances._format import format_federation, format_run
-from fedtheory.instances.draws import draw_noise, whole
+from fedtheory.instances.draws import draw_noise
 from fedtheory.instances.federations import RationalQuadratics
+from fedtheory.instances.formatting import format_federation, format_run
 from fedtheory.instances.observed import observed_gradient_bound
 from fedtheory.instances.runs import RationalRun
 from fedtheory.instances.vectors import Vector, norm2, vector
 from fedtheory.sampling.cohorts import power_of_choice
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import whole
+from fedtheory.theorem.findings import Finding, at_most, equal_to
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to
 
 
 def draw_crossing(rng: np.random.Generator) -> tuple[RationalQuadratics, Vector]:

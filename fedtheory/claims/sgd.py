@@ -1,20 +1,16 @@
 """Clients that differ at the minimizer: steps, horizons, quadratics that attain the bounds, and worst cases."""
 
-import itertools
-import math
 from fractions import Fraction
 
 import numpy as np
 
 from fedtheory.bounds import fedavg, sgd
-from fedtheory.claims._comparisons import as_texts
 from fedtheory.claims._quadratics import Start
-from fedtheory.instances.draws import whole
-from fedtheory.instances.vectors import average, combination
 from fedtheory.statistics.law import Law
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import as_texts, whole
+from fedtheory.theorem.findings import Finding, at_least, at_most, equal_to
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most, equal_to
 
 
 @claim(
@@ -48,23 +44,6 @@ def floor_is_fixed(rng: np.random.Generator) -> Finding:
 
 
 @claim(
-    "sgd:local-steps-round",
-    "A round of up to four local steps of all clients, any weights, step_size (L + mu) < 2",
-    sgd.local_steps_round,
-    looseness=1.01,
-)
-def local_steps_round(rng: np.random.Generator) -> Finding:
-    s, tau = Start(rng, 1), whole(rng, 1, 4)
-    s.eta *= Fraction(whole(rng, 8, 15), 8) / (1 + s.known["mu"] / s.known["L"])
-    models = [s.w] * s.fed.num_clients
-    for _ in range(tau):
-        models = [s.moved(k, w) for k, w in enumerate(models)]
-    bound = sgd.local_steps_round(s.away2(s.w), local_steps=tau, **s.known | {"step_size": s.eta})
-    instance = s.instance | {"step_size": str(s.eta), "local_steps": tau}
-    return at_most(s.away2(combination(s.fed.weights, models)), bound, instance=instance)
-
-
-@claim(
     "sgd:heterogeneity-and-gap",
     "With zeta2 in place of 2 L Gamma, the bound on a round of local steps is never larger",
     Statement(FEDTHEORY, "a round, without Assumption 4", related=(fedavg.PAPER, "Theorem 1"), form="derived"),
@@ -77,37 +56,6 @@ def heterogeneity_and_gap(rng: np.random.Generator) -> Finding:
     mine = sgd.local_steps_round(s.away2(s.w), local_steps=tau, **s.known)
     with_gap = fedavg.one_round(s.away2(s.w), local_steps=tau, **others)
     return at_most(mine, with_gap, instance=s.instance | {"local_steps": tau})
-
-
-@claim(
-    "sgd:drawn-step",
-    "A step of m clients drawn with replacement in proportion to p_k, step size up to 3/L",
-    sgd.drawn_step,
-    looseness=1.01,
-)
-def drawn_step(rng: np.random.Generator) -> Finding:
-    s, m = Start(rng), whole(rng, 1, 2)
-    after = [s.moved(k, s.w) for k in range(s.fed.num_clients)]
-    drawn = Law(enumerate(s.fed.weights)) ** m
-    expected = Fraction(drawn.mean(lambda chosen: s.away2(average([after[k] for k in chosen]))))
-    bound = sgd.drawn_step(s.away2(s.w), num_selected=m, **s.known)
-    return at_most(expected, bound, instance=s.instance | {"num_selected": m})
-
-
-@claim(
-    "sgd:subset-step",
-    "A step of m of K equally weighted clients drawn without replacement, step size up to 3/L",
-    sgd.subset_step,
-    looseness=1.01,
-)
-def subset_step(rng: np.random.Generator) -> Finding:
-    s = Start(rng, equal_weights=True)
-    K, m = s.fed.num_clients, whole(rng, 1, s.fed.num_clients)
-    after = [s.moved(k, s.w) for k in range(K)]
-    chosen = [s.away2(average(models)) for models in itertools.combinations(after, m)]
-    counts = {"num_clients": K, "num_selected": m}
-    bound = sgd.subset_step(s.away2(s.w), **counts, **s.known)
-    return at_most(sum(chosen) / math.comb(K, m), bound, instance=s.instance | counts)
 
 
 @claim(

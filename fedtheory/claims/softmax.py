@@ -9,10 +9,10 @@ from fedtheory._support.validate import Array
 from fedtheory.bounds.power_of_choice import PAPER
 from fedtheory.federation.client_data import FederatedData
 from fedtheory.federation.softmax import SoftmaxFederation
-from fedtheory.instances.draws import whole
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import whole
+from fedtheory.theorem.findings import Finding, at_least, at_most, equal_to, worst_of
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, worst_of
 
 _MODEL = "F_k is the mean cross-entropy of a linear softmax model with l2/2 |W|^2"
 _RIDGE = "l2 > 0"

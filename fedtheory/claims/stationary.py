@@ -6,13 +6,13 @@ import numpy as np
 
 from fedtheory.bounds import stationary as st
 from fedtheory.claims._comparisons import Chain, step
-from fedtheory.claims._quadratics import Case
-from fedtheory.instances.draws import whole
+from fedtheory.claims._hessians import Case
 from fedtheory.instances.stationary_points import StationaryPoints
 from fedtheory.instances.vectors import norm2, vector
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import whole
+from fedtheory.theorem.findings import Finding, at_most, equal_to
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to
 
 _POINT = Statement(FEDTHEORY, "stationary points on quadratics", related=(st.PAPER, "Appendix"), form="derived")
 _GUESS = Statement(

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from fedtheory._storage.files import deliver, json_bytes
 from fedtheory._support.console import say, show_table
 from fedtheory._support.wording import suggest
+from fedtheory.bounds.catalogue import known_bounds
 from fedtheory.cli.documents import document, double, numbers, print_json, write_pairs
 from fedtheory.cli.refusals import known_in, one_of, program, refuse, refuse_unless_new
 from fedtheory.theorem.bound import Bound
 from fedtheory.theorem.symbols import Symbol
-from fedtheory.verification.catalogue import known_bounds
 
 if TYPE_CHECKING:
     from fedtheory.worst_case.comparisons import Comparison

@@ -4,12 +4,12 @@ import argparse
 from typing import Any
 
 from fedtheory._support.console import warn
+from fedtheory.claims.catalogue import one_claim
 from fedtheory.cli.documents import document, print_json, write_pairs
 from fedtheory.cli.progress import collected
 from fedtheory.cli.refusals import mention_processors, refuse, refuse_below
-from fedtheory.verification.catalogue import one_claim
-from fedtheory.verification.claims import Claim, is_own
-from fedtheory.verification.findings import FAILS, HOLDS, Finding
+from fedtheory.theorem.claims import Claim, is_own
+from fedtheory.theorem.findings import FAILS, HOLDS, Finding
 from fedtheory.verification.hunts import Hunt, hunting
 from fedtheory.verification.instances import EXAMPLE, regression_examples, reproduce
 from fedtheory.verification.records import hunt_command, numeric, of_finding

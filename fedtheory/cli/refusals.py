@@ -12,7 +12,7 @@ from fedtheory._support.wording import suggest
 
 if TYPE_CHECKING:
     from fedtheory.theorem.bound import Bound
-    from fedtheory.verification.claims import Claim
+    from fedtheory.theorem.claims import Claim
 
 __all__ = ["known_in", "mention_processors", "one_of", "program", "refuse", "refuse_below", "refuse_unless_new"]
 
@@ -45,10 +45,11 @@ def mention_processors(started: int) -> None:
 
 def known_in(source: str | None) -> "tuple[Mapping[str, Claim], Mapping[str, Bound]]":
     """Return the claims and bounds of a source, or of the package; refuse an invalid source."""
-    from fedtheory.verification import catalogue
+    from fedtheory.bounds.catalogue import known_bounds
+    from fedtheory.claims import catalogue
 
     if source is None:
-        return catalogue.known_claims(), catalogue.known_bounds()
+        return catalogue.known_claims(), known_bounds()
     try:
         return catalogue.contents_of(source)
     except ValueError as error:
@@ -57,7 +58,7 @@ def known_in(source: str | None) -> "tuple[Mapping[str, Claim], Mapping[str, Bou
 
 def one_of(name: str, known: Sequence[str], what: str) -> str:
     """Return the only known name that matches a name or a prefix."""
-    from fedtheory.verification.catalogue import matching
+    from fedtheory.claims.catalogue import matching
 
     found = matching(name, known)
     if not found:

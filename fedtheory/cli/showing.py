@@ -8,17 +8,18 @@ from typing import Any
 
 from fedtheory._support.console import say, show_table
 from fedtheory._support.wording import suggest
+from fedtheory.claims import catalogue
 from fedtheory.cli.documents import document, print_json, write_pairs
 from fedtheory.cli.evaluating import needed
 from fedtheory.cli.hunting import complain, finding_code, finding_of, instance_pairs
 from fedtheory.cli.refusals import known_in, program, refuse, refuse_below
+from fedtheory.formal import PRINTED
 from fedtheory.theorem._letters import formula, inequality
 from fedtheory.theorem.bound import Bound
+from fedtheory.theorem.claims import Claim
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import BASES
 from fedtheory.theorem.setting import SETTINGS, obstacle, setting_of
-from fedtheory.verification import catalogue
-from fedtheory.verification.claims import Claim
 from fedtheory.verification.instances import reproduce
 from fedtheory.verification.records import numeric, rows
 from fedtheory.verification.renderings import description
@@ -185,6 +186,7 @@ def _claim(verdict: Verdict) -> Pairs:
 
 
 def _bound(name: str, bound: Bound) -> Pairs:
+    proof = bound.statement.formal_proof
     return [
         ("name", name),
         ("source", str(bound.statement)),
@@ -192,7 +194,9 @@ def _bound(name: str, bound: Bound) -> Pairs:
         ("left side", "not declared" if bound.left is None else bound.left.description),
         *(("assumes", hypothesis.text) for hypothesis in bound.hypotheses),
         *(("implies", consequence.text) for consequence in bound.consequences),
+        *([("assumes in Coq", proof.assumes)] if proof and proof.assumes else []),
         *_formulas(bound).items(),
+        *([("print in Coq", str(PRINTED[name]))] if name in PRINTED else []),
         *(("checked by", key) for key in _checks(bound)),
     ]
 
@@ -220,6 +224,7 @@ def _left_data(left: LeftSide) -> dict[str, Any]:
 
 
 def _data(name: str, bound: Bound) -> dict[str, Any]:
+    proof = bound.statement.formal_proof
     return {
         "name": name,
         "source": str(bound.statement),
@@ -227,6 +232,7 @@ def _data(name: str, bound: Bound) -> dict[str, Any]:
         "left_side": None if bound.left is None else _left_data(bound.left),
         "assumes": [hypothesis.text for hypothesis in bound.hypotheses],
         "implies": [consequence.text for consequence in bound.consequences],
+        "coq": None if proof is None else proof._asdict(),
         "parameters": [
             {
                 "name": symbol.name,
@@ -240,5 +246,6 @@ def _data(name: str, bound: Bound) -> dict[str, Any]:
         "formula": str(bound.symbolic()),
         "latex": formula(bound),
         "printed_formula": None if bound.printed is bound else str(bound.printed.symbolic()),
+        "printed_in_coq": str(PRINTED[name]) if name in PRINTED else None,
         "checked_by": list(_checks(bound)),
     }

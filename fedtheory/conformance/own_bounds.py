@@ -11,12 +11,12 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.wording import truncate
+from fedtheory.claims.catalogue import one_claim
 from fedtheory.conformance._checks import Check, Failed, ask, conformance, named
 from fedtheory.conformance.results import Conformance
 from fedtheory.theorem.bound import override
-from fedtheory.verification.catalogue import one_claim
-from fedtheory.verification.claims import Claim
-from fedtheory.verification.findings import Finding
+from fedtheory.theorem.claims import Claim
+from fedtheory.theorem.findings import Finding
 from fedtheory.verification.hunts import hunt
 from fedtheory.verification.instances import EXAMPLE, regression_examples, reproduce
 

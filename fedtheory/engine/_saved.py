@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fedtheory._storage.files import OtherFileError, parsed_json, read_bytes
-from fedtheory._storage.netcdf import Content, dataset_bytes, netcdf_content
+from fedtheory._storage.files import OtherFileError, parsed_json
+from fedtheory._storage.netcdf import file_bytes, read_file
 from fedtheory._storage.provenance import provenance
 from fedtheory.engine.contract import RECORDS
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 __all__ = ["read", "run_bytes"]
 
 _NEEDED = ("round", "counts", "diverged_at", "config")
-_FORM = "fedtheory run 3"
+_FORM = "fedtheory run 4"
 
 
 def run_bytes(data: "Dataset", made_on: Mapping[str, str] | None) -> bytes:
     """Return the content of the file of a run; the provenance is that of the current process by default."""
     words = json.dumps(provenance() if made_on is None else dict(made_on))
-    return dataset_bytes(data.assign_attrs(form=_FORM, provenance=words))
+    return file_bytes(data.assign_attrs(provenance=words), _FORM)
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -39,17 +39,13 @@ def read(path: Path) -> dict[str, Any]:
         message = f"path must be the file of a run, got {path}, which does not exist"
         raise FileNotFoundError(message)
     try:
-        data = netcdf_content(read_bytes(path))
-        if data.attrs.get("form") != _FORM:
-            message = f"whose form is not {_FORM!r}"
-            raise OtherFileError(message)
-        return _fields(data)
+        return _fields(read_file(path, _FORM))
     except OtherFileError as error:
         message = f"path must be the file of a run, got {path}, {error}"
         raise ValueError(message) from error
 
 
-def _fields(data: Content) -> dict[str, Any]:
+def _fields(data: "Dataset") -> dict[str, Any]:
     for name in _NEEDED:
         if name not in data.variables:
             message = f"in which {name} is missing"
@@ -83,7 +79,7 @@ def _mapping(name: str, text: Any) -> dict[str, Any]:
     return found
 
 
-def _numbers(data: Content, name: str, kinds: str) -> Any:
+def _numbers(data: "Dataset", name: str, kinds: str) -> Any:
     values = data.variables[name].values
     if values.dtype.kind not in kinds:
         message = f"in which {name} is not an array of numbers"

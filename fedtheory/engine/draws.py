@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import float64, int64
 
+from fedtheory._support import validate
 from fedtheory._support.jit import compiled, compiled_for, is_compiled
 from fedtheory._support.validate import Array
 from fedtheory.engine.defaults import DEFAULTS
@@ -30,12 +31,37 @@ def first_rounds(
     Every draw is a first round with fresh memory, in which all updates are 0. Compiled rules and rules in plain Python
     give the same draws.
 
+    Parameters
+    ----------
+    rules, weights, losses
+        Rules of the strategy, and the weights and losses of the clients, shape (K,) each.
+    dim, num_draws, rng
+        Number of coordinates of the updates, number of draws, and the generator of all draws.
+
+    Returns
+    -------
+    tuple
+        Clients and coefficients.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or shape, or a rule names a client that does not exist or writes a
+        coefficient that is not finite.
+
+    Examples
+    --------
     >>> from fedtheory.selection.power_of_choice import PowerOfChoice
     >>> weights, losses, rng = np.array([0.5, 0.25, 0.25]), np.array([2.0, 3.0, 1.0]), np.random.default_rng(0)
     >>> chosen, coefficients = first_rounds(PowerOfChoice(1, 3).rules(weights, 1), weights, losses, 1, 4, rng)
     >>> chosen.tolist(), coefficients.tolist()
     ([[1], [1], [1], [1]], [[1.0], [1.0], [1.0], [1.0]])
     """
+    validate.instance("rules", rules, Rules, "the Rules of a strategy")
+    validate.instance("rng", rng, np.random.Generator, "a numpy.random.Generator")
+    weights = validate.array("weights", weights, ndim=1)
+    losses = validate.array("losses", losses, shape=weights.shape)
+    dim, num_draws = validate.size("dim", dim), validate.size("num_draws", num_draws)
     most, number = rules.max_selected, weights.size
     chosen, coefficients = np.zeros((num_draws, most), dtype=np.int64), np.zeros((num_draws, most))
     own = [rule for rule in (rules.propose, rules.select, rules.weigh) if rule is not None]

@@ -1,7 +1,7 @@
 (** The inequalities of the classes in the form in which the checker of certificates reads them: expressions that are at
     most zero, with the numbers that depend on the constants as arguments of their own. *)
 
-From FedTheory Require Export Operators Certificate.
+From FedTheory Require Export Functions Certificate.
 
 Section Conditions.
 Context {V : space}.
@@ -66,18 +66,4 @@ Proof.
   assert (sq v * sq v <= M^2 * sq v) by nra. nra.
 Qed.
 
-(** Operators; [b] is the constant of the class. *)
-Lemma cond_monotone A x u y v : monotone A -> A x u -> A y v -> - (1) * ip (u - v) (x - y) <= 0.
-Proof. intros h hu hv. pose proof (h x u y v hu hv). lra. Qed.
-Lemma cond_strongly_monotone b A x u y v : strongly_monotone_by b A -> A x u -> A y v ->
-  b * sq (x - y) - ip (u - v) (x - y) <= 0.
-Proof. intros h hu hv. pose proof (h x u y v hu hv). lra. Qed.
-Lemma cond_cocoercive b A x u y v : cocoercive_by b A -> A x u -> A y v -> b * sq (u - v) - ip (u - v) (x - y) <= 0.
-Proof. intros h hu hv. pose proof (h x u y v hu hv). lra. Qed.
-Lemma cond_lipschitz_operator L b A x u y v : b = L^2 -> lipschitz_by L A -> A x u -> A y v ->
-  sq (u - v) - b * sq (x - y) <= 0.
-Proof. intros -> h hu hv. pose proof (h x u y v hu hv). lra. Qed.
-(** A value that lies on the boundary of another: |x|^2 <= r. *)
-Lemma cond_bound (x r : R) : x <= r -> x - r <= 0.
-Proof. lra. Qed.
 End Conditions.

@@ -167,65 +167,69 @@ Definition drawn_average o b : V :=
   (/ (1 + extra others p (I o)) * (vE (uniform K hK) (fun i => final (c b i) o)
      + vsum others (fun k => (p k * I o k * final (N + k) o)%V)))%V.
 
+(** The draws are unbiased: they add their variance to the squared distance. *)
+Lemma drawn_distance o : E draw (fun b => sq (drawn_average o b - xs)) = sq (avg (S j) o - xs)
+  + (/ (1 + extra others p (I o)))^2 * (E priority (fun k => sq (final k o - vE priority (fun k => final k o))) / INR K).
+Proof.
+  set (r := / (1 + extra others p (I o))). pose proof (lt_0_INR K hK) as pK.
+  set (mb := vE priority (fun k => final k o)). set (rest := vsum others
+    (fun k => (p k * I o k * final (N + k) o)%V)).
+  assert (ea : same (avg (S j) o) (r * (mb + rest))).
+  { intro z. unfold average_model. rewrite ip_vE. unfold weights_of. rewrite E_included, ip_scale, ip_add.
+    unfold mb, rest. rewrite ip_vE, ip_vsum.
+    fold r. f_equal. f_equal. apply sum_ext. intros k _. now rewrite ip_scale. }
+  pose proof (with_replacement priority draw K hK c (fun k => final k o) draws) as wr. fold mb in wr. rewrite <- wr.
+  transitivity (E draw (fun b => sq (avg (S j) o - xs) + 2 * r * (ip (vE (uniform K hK) (fun i => final (c b i) o))
+    (avg (S j) o - xs) - ip mb (avg (S j) o - xs))
+    + r^2 * sq (vE (uniform K hK) (fun i => final (c b i) o) - mb))).
+  - apply E_ext. intros b _. transitivity (sq (avg (S j) o - xs
+      + r * (vE (uniform K hK) (fun i => final (c b i) o) - mb))); [| ips; ring].
+    apply same_sq. intro z. unfold drawn_average. fold r rest.
+    rewrite ip_add, !ip_sub, (ea z), !ip_scale, !ip_add, ip_sub. ring.
+  - Es. rewrite (E_ext draw (fun b => ip (vE (uniform K hK) (fun i => final (c b i) o)) (avg (S j) o - xs))
+      (fun b => E (uniform K hK) (fun i => ip (final (c b i) o) (avg (S j) o - xs))))
+      by (intros; apply ip_vE).
+    rewrite E_swap, (E_ext (uniform K hK) _ (fun _ => ip mb (avg (S j) o - xs))).
+    + Es. ring.
+    + intros i hi. destruct draws as [h1 _]. rewrite (h1 i (fun k => ip (final k o) (avg (S j) o - xs)) hi).
+      unfold mb. now rewrite ip_vE.
+Qed.
+(** The variance is at most the mean squared way of the priority clients. *)
+Lemma drawn_way : E P (fun o => (/ (1 + extra others p (I o)))^2 * (E priority
+  (fun k => sq (final k o - vE priority (fun k => final k o))) / INR K)) <= (sum (S j) eta)^2 * G2 / INR K.
+Proof.
+  pose proof (lt_0_INR K hK) as pK.
+  apply Rle_trans with (E P (fun o => E priority (fun k => sq (final k o - vE priority (fun k => final k o)))) / INR K).
+  - rewrite <- E_div. apply E_le. intro o. pose proof (extra_pos others p (I o) shares (indicators o)) as ep.
+    set (D := E priority _ / INR K). assert (0 <= D) by (apply Rmult_le_pos;
+      [apply E_pos; intro; apply sq_pos | left; now apply Rinv_0_lt_compat]).
+    assert (0 < / (1 + extra others p (I o)) <= 1) by (split;
+      [apply Rinv_0_lt_compat; lra | rewrite <- Rinv_1; apply Rinv_le_contravar; lra]).
+    set (r := / (1 + extra others p (I o))) in *. assert (r^2 <= 1) by (rewrite <- (pow1 2); apply pow_incr; lra).
+    rewrite <- (Rmult_1_l D) at 2. now apply Rmult_le_compat_r.
+  - apply Rmult_le_compat_r; [left; now apply Rinv_0_lt_compat |].
+    apply Rle_trans with (E P (fun o => E priority (fun k => sq (final k o - u o))));
+      [apply E_le; intro; apply spread_le |].
+    apply (round_way P (fun _ => priority) u own xi g eta (S j) G2 steps).
+    intros r hr. rewrite E_swap, <- (E_const priority G2). apply E_le. intro k. exact (gradients_given k r hr).
+Qed.
+
 Theorem fedalign_partial_one_step :
   E P (fun o => E draw (fun b => sq (drawn_average o b - xs)))
     <= (1 - eta j * mu) * E P (fun o => sq (avg j o - xs))
       + eta j ^ 2 * (8 * (INR tau - 1)^2 * G2 + 4 * INR tau^2 * G2 / INR K + 6 * L * Gamma * priority_weight + sigma2)
       + 2 * eta j * included_gap.
 Proof.
-  pose proof fedalign_one_step as h. pose proof (lt_0_INR K hK) as pK.
-  assert (split : E P (fun o => E draw (fun b => sq (drawn_average o b - xs)))
-    = E P (fun o => sq (avg (S j) o - xs))
-      + E P (fun o => (/ (1 + extra others p (I o)))^2 * (E priority
-          (fun k => sq (final k o - vE priority (fun k => final k o))) / INR K))).
-  { rewrite <- E_plus. apply E_ext. intros o _. set (r := / (1 + extra others p (I o))).
-    set (mb := vE priority (fun k => final k o)). set (rest := vsum others
-      (fun k => (p k * I o k * final (N + k) o)%V)).
-    assert (ea : same (avg (S j) o) (r * (mb + rest))).
-    { intro z. unfold average_model. rewrite ip_vE. unfold weights_of. rewrite E_included, ip_scale, ip_add.
-      unfold mb, rest. rewrite ip_vE, ip_vsum.
-      fold r. f_equal. f_equal. apply sum_ext. intros k _. now rewrite ip_scale. }
-    pose proof (with_replacement priority draw K hK c (fun k => final k o) draws) as wr. fold mb in wr. rewrite <- wr.
-    transitivity (E draw (fun b => sq (avg (S j) o - xs) + 2 * r * (ip (vE (uniform K hK) (fun i => final (c b i) o))
-      (avg (S j) o - xs) - ip mb (avg (S j) o - xs))
-      + r^2 * sq (vE (uniform K hK) (fun i => final (c b i) o) - mb))).
-    - apply E_ext. intros b _. transitivity (sq (avg (S j) o - xs
-        + r * (vE (uniform K hK) (fun i => final (c b i) o) - mb))); [| ips; ring].
-      apply same_sq. intro z. unfold drawn_average. fold r rest.
-      rewrite ip_add, !ip_sub, (ea z), !ip_scale, !ip_add, ip_sub. ring.
-    - Es. rewrite (E_ext draw (fun b => ip (vE (uniform K hK) (fun i => final (c b i) o)) (avg (S j) o - xs))
-        (fun b => E (uniform K hK) (fun i => ip (final (c b i) o) (avg (S j) o - xs))))
-        by (intros; apply ip_vE).
-      rewrite E_swap, (E_ext (uniform K hK) _ (fun _ => ip mb (avg (S j) o - xs))).
-      + Es. ring.
-      + intros i hi. destruct draws as [h1 _]. rewrite (h1 i (fun k => ip (final k o) (avg (S j) o - xs)) hi).
-        unfold mb. now rewrite ip_vE. }
-  assert (b : E P (fun o => (/ (1 + extra others p (I o)))^2 * (E priority
-    (fun k => sq (final k o - vE priority (fun k => final k o))) / INR K))
-    <= 4 * eta j ^ 2 * INR tau^2 * G2 / INR K).
-  { apply Rle_trans with (E P (fun o => E priority (fun k => sq (final k o - vE priority (fun k => final k o)))) / INR
-      K).
-    - rewrite <- E_div. apply E_le. intro o. pose proof (extra_pos others p (I o) shares (indicators o)) as ep.
-      set (D := E priority _ / INR K). assert (0 <= D) by (apply Rmult_le_pos;
-        [apply E_pos; intro; apply sq_pos | left; now apply Rinv_0_lt_compat]).
-      assert (0 < / (1 + extra others p (I o)) <= 1) by (split;
-        [apply Rinv_0_lt_compat; lra | rewrite <- Rinv_1; apply Rinv_le_contravar; lra]).
-      set (r := / (1 + extra others p (I o))) in *. assert (r^2 <= 1) by (rewrite <- (pow1 2); apply pow_incr; lra).
-      rewrite <- (Rmult_1_l D) at 2. now apply Rmult_le_compat_r.
-    - apply Rmult_le_compat_r; [left; now apply Rinv_0_lt_compat |].
-      apply Rle_trans with ((sum (S j) eta)^2 * G2).
-      + apply Rle_trans with (E P (fun o => E priority (fun k => sq (final k o - u o))));
-          [apply E_le; intro; apply spread_le |].
-        apply (round_way P (fun _ => priority) u own xi g eta (S j) G2 steps).
-        intros r hr. rewrite E_swap, <- (E_const priority G2). apply E_le. intro k. exact (gradients_given k r hr).
-      + apply Rmult_le_compat_r; [easy |].
-        assert (0 <= sum (S j) eta) by (apply sum_pos; intros; left; apply steps).
-        assert (bd : sum (S j) eta <= INR tau * (2 * eta j)).
-        { apply Rle_trans with (INR (S j) * (2 * eta j)).
-          - rewrite <- sum_const. apply sum_le. intros i hi. destruct (Nat.eq_dec i j) as [-> | ne];
-              [pose proof (steps j); lra | apply halving; lia].
-          - pose proof (steps j). apply Rmult_le_compat_r; [lra | apply le_INR; lia]. }
-        replace (4 * eta j ^ 2 * INR tau^2) with ((INR tau * (2 * eta j))^2) by ring. now apply pow_incr. }
-  rewrite split. unfold Rdiv in *. lra.
+  pose proof fedalign_one_step as h. pose proof (lt_0_INR K hK) as pK. pose proof drawn_way as way.
+  assert (b : (sum (S j) eta)^2 * G2 / INR K <= 4 * eta j ^ 2 * INR tau^2 * G2 / INR K).
+  { apply Rmult_le_compat_r; [left; now apply Rinv_0_lt_compat |]. apply Rmult_le_compat_r; [easy |].
+    assert (0 <= sum (S j) eta) by (apply sum_pos; intros; left; apply steps).
+    assert (bd : sum (S j) eta <= INR tau * (2 * eta j)).
+    { apply Rle_trans with (INR (S j) * (2 * eta j)).
+      - rewrite <- sum_const. apply sum_le. intros i hi. destruct (Nat.eq_dec i j) as [-> | ne];
+          [pose proof (steps j); lra | apply halving; lia].
+      - pose proof (steps j). apply Rmult_le_compat_r; [lra | apply le_INR; lia]. }
+    replace (4 * eta j ^ 2 * INR tau^2) with ((INR tau * (2 * eta j))^2) by ring. now apply pow_incr. }
+  rewrite (E_ext P _ _ (fun o _ => drawn_distance o)), E_plus. unfold Rdiv in *. lra.
 Qed.
 End Steps.

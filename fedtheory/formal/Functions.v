@@ -28,11 +28,6 @@ Definition self_adjoint (H : V -> V) := forall x y, ip (H x) y = ip x (H y).
 Definition quadratic m L f g H c :=
   is_linear H /\ self_adjoint H /\ (forall x, m * sq x <= ip (H x) x <= L * sq x)
   /\ (forall x, same (g x) (H (x - c)%V)) /\ (forall x, f x = f c + ip (H (x - c)%V) (x - c) / 2).
-(** The same without a point [c] at which the gradient is 0. *)
-Definition quadratic_with m L f g H :=
-  is_linear H /\ self_adjoint H /\ (forall x, m * sq x <= ip (H x) x <= L * sq x)
-  /\ (forall x y, same (g y - g x)%V (H (y - x)%V))
-  /\ (forall x y, f y = f x + ip (g x) (y - x) + ip (H (y - x)%V) (y - x) / 2).
 
 (** A convex function that is finite on [dom] only, and its subgradients. The normal cone of a set is the case f = 0. *)
 Definition subgradient (dom : V -> Prop) f x v := dom x /\ forall z, dom z -> f x + ip v (z - x) <= f z.

@@ -44,28 +44,37 @@ Proof.
   assert (p : 0 < eta * mu) by pos. apply (Rmult_le_compat_l (eta * mu)) in jw; [| lra]. rewrite e. lra.
 Qed.
 
+(** The smaller [q], the more of the excess at [v] is kept, and the more the distances from [v] count. *)
+Variable q : R.
+Hypothesis share : 0 < q <= 1.
+
 Lemma core_b : - (2 * eta * (1 - 2 * eta * L) * excess w)
-  <= - (2 * eta * (1 - 2 * eta * L) * (1 - eta * L) * excess (fun _ => v)) + E a (fun i => sq (w i - v)).
+  <= - (2 * eta * (1 - 2 * eta * L) * (1 - q * eta * L) * excess (fun _ => v)) + / q * E a (fun i => sq (w i - v)).
 Proof.
   unfold excess. rewrite <- !E_scal, <- !E_opp, <- E_plus. apply E_le. intro i. set (k := c i). set (x := w i).
   pose proof (strongly k v x) as s. pose proof (gradient_le L (f k) (g k) (low k) v ltac:(lra)
     (proj1 (smooth_clients k)) (minima k)) as b.
-  pose proof (sq_pos (eta * g k v + (x - v))%V) as p.
-  replace (sq (eta * g k v + (x - v))) with (eta^2 * sq (g k v) + 2 * eta * ip (g k v) (x - v) + sq (x - v)) in p
-    by (ips; ring).
-  set (X := eta * L) in *. assert (hX : 0 < X) by (unfold X; pos). pose proof (sq_pos (x - v)%V) as q.
-  (* 2 eta (E(x) - (1 - X) E(v)) >= - (1 - eta mu) |x - v|^2 *)
-  assert (m : - (1 - eta * mu) * sq (x - v) <= 2 * eta * ((f k x - low k) - (1 - X) * (f k v - low k))).
-  { apply (Rmult_le_compat_l (2 * eta)) in s; [| lra]. apply (Rmult_le_compat_l (eta^2)) in b; [| pos]. unfold X. lra. }
+  pose proof (sq_pos (q * eta * g k v + (x - v))%V) as p.
+  replace (sq (q * eta * g k v + (x - v))) with (q * (q * eta^2 * sq (g k v) + 2 * eta * ip (g k v) (x - v)
+    + / q * sq (x - v))) in p by (ips; field; lra).
+  assert (p' : 0 <= q * eta^2 * sq (g k v) + 2 * eta * ip (g k v) (x - v) + / q * sq (x - v)).
+  { apply Rmult_le_reg_l with q; lra. }
+  set (X := eta * L) in *. assert (hX : 0 < X) by (unfold X; pos). pose proof (sq_pos (x - v)%V) as d.
+  set (D := sq (x - v)) in *.
+  assert (m : - (/ q - eta * mu) * D <= 2 * eta * ((f k x - low k) - (1 - q * X) * (f k v - low k))).
+  { replace (mu / 2 * sq (x - v)%V) with (mu / 2 * D) in s by easy.
+    apply (Rmult_le_compat_l (2 * eta)) in s; [| lra].
+    assert (0 < q * eta^2) by pos. apply (Rmult_le_compat_l (q * eta^2)) in b; [| lra]. unfold X. lra. }
   assert (hem : 0 <= eta * mu) by pos. assert (r : 0 <= 1 - 2 * X) by lra.
   apply (Rmult_le_compat_l (1 - 2 * X)) in m; [| easy].
-  replace (2 * eta * L) with (2 * X) by (unfold X; ring).
-  assert (0 <= (2 * X + eta * mu * (1 - 2 * X)) * sq (x - v)) by (apply Rmult_le_pos; [pos | easy]). lra.
+  replace (2 * eta * L) with (2 * X) by (unfold X; ring). replace (q * eta * L) with (q * X) by (unfold X; ring).
+  assert (0 <= / q) by (left; apply Rinv_0_lt_compat; lra).
+  assert (0 <= (2 * X * / q + eta * mu * (1 - 2 * X)) * D) by (apply Rmult_le_pos; [pos | easy]). lra.
 Qed.
 
 Lemma core : sq (wb - eta * gb - xs)
-  <= (1 - eta * mu) * sq (wb - xs) + E a (fun i => sq (w i - wb)) + E a (fun i => sq (w i - v))
-    - 2 * eta * (1 - 2 * eta * L) * (1 - eta * L) * excess (fun _ => v) + 2 * eta * excess (fun _ => xs).
+  <= (1 - eta * mu) * sq (wb - xs) + E a (fun i => sq (w i - wb)) + / q * E a (fun i => sq (w i - v))
+    - 2 * eta * (1 - 2 * eta * L) * (1 - q * eta * L) * excess (fun _ => v) + 2 * eta * excess (fun _ => xs).
 Proof. pose proof core_a. pose proof core_b. lra. Qed.
 
 (** (1 - 2 x)(1 - x) is at least 3/8, and at least 1 - 3 x. *)

@@ -43,18 +43,25 @@ Proof. apply Rle_trans with (2 := start_gradients O). apply E_pos. intro. apply 
 Lemma elapsed_pos : 0 <= s.
 Proof. apply sum_pos. intros. left. apply steps. Qed.
 
+Lemma one_step_core_with q (v : nat -> V) : 0 < q <= 1 -> E P (fun o => sq (avg (S j) o - xs))
+  <= (1 - eta j * mu) * E P (fun o => sq (avg j o - xs)) + E P (fun o => E (a o) (fun i => sq (w i j o - avg j o)))
+    + / q * E P (fun o => E (a o) (fun i => sq (w i j o - v o)))
+    - 2 * eta j * (1 - 2 * eta j * L) * (1 - q * eta j * L) * E P
+        (fun o => E (a o) (fun i => f (c o i) (v o) - low (c o i)))
+    + 2 * eta j * E P (fun o => E (a o) (fun i => f (c o i) xs - low (c o i))) + eta j ^ 2 * noise2.
+Proof.
+  intro hq. rewrite (noise_separates P past n a u c xi g eta xs slots weights_known known unbiased).
+  apply Rplus_le_compat; [| apply Rmult_le_compat_l; [apply pow2_ge_0 | exact step_variance]].
+  rewrite <- !E_scal, <- !E_plus, <- E_minus, <- E_plus. apply E_le. intro o.
+  apply (core (a o) (c o) (fun i => w i j o) f g low mu L (eta j) xs (v o)); easy.
+Qed.
 Lemma one_step_core (v : nat -> V) : E P (fun o => sq (avg (S j) o - xs))
   <= (1 - eta j * mu) * E P (fun o => sq (avg j o - xs)) + E P (fun o => E (a o) (fun i => sq (w i j o - avg j o)))
     + E P (fun o => E (a o) (fun i => sq (w i j o - v o)))
     - 2 * eta j * (1 - 2 * eta j * L) * (1 - eta j * L) * E P
         (fun o => E (a o) (fun i => f (c o i) (v o) - low (c o i)))
     + 2 * eta j * E P (fun o => E (a o) (fun i => f (c o i) xs - low (c o i))) + eta j ^ 2 * noise2.
-Proof.
-  rewrite (noise_separates P past n a u c xi g eta xs slots weights_known known unbiased).
-  apply Rplus_le_compat; [| apply Rmult_le_compat_l; [apply pow2_ge_0 | exact step_variance]].
-  rewrite <- !E_scal, <- !E_plus, <- E_minus, <- E_plus. apply E_le. intro o.
-  apply (core (a o) (c o) (fun i => w i j o) f g low mu L (eta j) xs (v o)); easy.
-Qed.
+Proof. pose proof (one_step_core_with 1 v ltac:(lra)) as h. rewrite Rinv_1, !Rmult_1_l in h. exact h. Qed.
 
 Lemma start_distance_le : mu^2 * E P (fun o => sq (u o - xs)) <= G2.
 Proof.
@@ -64,6 +71,13 @@ Proof.
     apply (minimizer_gradient L F (mean_gradient clients g));
       [apply mean_loss_upper; intro; apply smooth_clients | exact best].
   - rewrite E_swap, <- (E_const clients G2). apply E_le. exact start_gradients.
+Qed.
+
+Lemma start_gap_le : mu / 2 * E P (fun o => sq (u o - xs)) + Gamma <= E P (fun o => F (u o) - F xs + Gamma).
+Proof.
+  rewrite E_plus, E_const. apply Rplus_le_compat_r. rewrite <- E_scal. apply E_le. intro o.
+  apply (above_minimum mu L F (mean_gradient clients g)); [now apply mean_loss_lower | apply mean_loss_upper; intro;
+    apply smooth_clients | exact best].
 Qed.
 
 Lemma distances : E P (fun o => sq (avg j o - xs)) <= E P (fun o => sq (u o - xs)) + 2 * s * G2 / mu + s^2 * G2.
@@ -106,10 +120,7 @@ Proof.
   pose proof G2_pos as hG. pose proof elapsed_pos as hs.
   assert (hGam : 0 <= Gamma) by (apply E_pos; intro q; pose proof (minima q xs); lra).
   set (Du := E P (fun o => sq (u o - xs))). assert (hDu : 0 <= Du) by (apply E_pos; intro; apply sq_pos).
-  assert (m : mu / 2 * Du + Gamma <= E P (fun o => F (u o) - F xs + Gamma)).
-  { unfold Du. rewrite E_plus, E_const. apply Rplus_le_compat_r. rewrite <- E_scal. apply E_le. intro o.
-    apply (above_minimum mu L F (mean_gradient clients g)); [now apply mean_loss_lower | apply mean_loss_upper; intro;
-      apply smooth_clients | exact best]. }
+  pose proof start_gap_le as m. fold Du in m.
   apply (Rmult_le_compat_l rho) in m; [| easy].
   set (Lu := E P (fun o => E (a o) (fun i => f (c o i) (u o) - low (c o i)))) in *.
   set (Lx := E P (fun o => E (a o) (fun i => f (c o i) xs - low (c o i)))) in *.
@@ -124,6 +135,50 @@ Proof.
     by (apply Rmult_le_compat_l; [pos | easy]).
   replace (k * e * mu * rho * (Du + 2 * s * G2 / mu + s^2 * G2))
     with (k * (e * rho * mu * Du) + (2 * k * e * rho * s + k * e * mu * rho * s^2) * G2) in a5 by (field; lra).
+  lra.
+Qed.
+
+(** The same without the bound on the distance of the round's start: a fifth of the excess is kept for the drift, which
+    does not depend on the skew. *)
+Lemma skewed_step_apart k d : skewed_slots -> 0 <= k -> 0 < d ->
+  k * (1 + d) <= (1 - 2 * eta j * L) * (1 - / 5 * eta j * L) ->
+  E P (fun o => sq (avg (S j) o - xs))
+    <= (1 - eta j * mu * (1 + k * rho)) * E P (fun o => sq (avg j o - xs))
+      + (6 + k * (1 + / d) * (eta j * mu * rho)) * s^2 * G2
+      + eta j ^ 2 * (noise2 + 6 * rho * L * Gamma) + 2 * eta j * Gamma * (rho_tilde - rho).
+Proof.
+  intros (hr & h1 & h2) hk hd hkd. pose proof (one_step_core_with (/ 5) u ltac:(lra)) as h. rewrite Rinv_inv in h.
+  set (e := eta j) in *. assert (he : 0 < e) by apply steps.
+  pose proof (round_drift P a u c xi g eta j G2 steps gradients) as d1.
+  pose proof (round_way P a u c xi g eta j G2 steps gradients) as d2.
+  pose proof (round_average P a u c xi g eta j G2 steps gradients) as d3.
+  pose proof G2_pos as hG. pose proof elapsed_pos as hs. assert (hx : 0 < e * L) by pos.
+  replace (2 * e * L) with (2 * (e * L)) in * by ring. replace (/ 5 * e * L) with (/ 5 * (e * L)) in * by ring.
+  set (kk := (1 - 2 * (e * L)) * (1 - / 5 * (e * L))) in *. assert (k2 : 1 - 3 * (e * L) <= kk) by (unfold kk; nra).
+  assert (hkk : 0 <= kk) by (unfold kk; nra).
+  assert (hGam : 0 <= Gamma) by (apply E_pos; intro q; pose proof (minima q xs); lra).
+  set (Du := E P (fun o => sq (u o - xs))). assert (hDu : 0 <= Du) by (apply E_pos; intro; apply sq_pos).
+  pose proof start_gap_le as m. fold Du in m.
+  apply (Rmult_le_compat_l rho) in m; [| easy].
+  set (Lu := E P (fun o => E (a o) (fun i => f (c o i) (u o) - low (c o i)))) in *.
+  set (Lx := E P (fun o => E (a o) (fun i => f (c o i) xs - low (c o i)))) in *.
+  replace (2 * e * (1 - 2 * (e * L)) * (1 - / 5 * (e * L))) with (2 * e * kk) in h by (unfold kk; ring).
+  assert (a1 : 2 * e * kk * (rho * (mu / 2 * Du + Gamma)) <= 2 * e * kk * Lu) by (apply Rmult_le_compat_l; [pos | lra]).
+  assert (a2 : k * (1 + d) * (e * mu * rho * Du) <= kk * (e * mu * rho * Du)) by (apply Rmult_le_compat_r; [pos |
+    easy]).
+  assert (a3 : (1 - 3 * (e * L)) * (2 * e * rho * Gamma) <= kk * (2 * e * rho * Gamma))
+    by (apply Rmult_le_compat_r; [pos | easy]).
+  assert (a4 : 2 * e * Lx <= 2 * e * (rho_tilde * Gamma)) by (apply Rmult_le_compat_l; lra).
+  set (Dj := E P (fun o => sq (avg j o - xs))) in *.
+  assert (dd : Dj <= (1 + d) * Du + (1 + / d) * (s^2 * G2)).
+  { assert (0 < / d) by pos. apply Rle_trans with ((1 + d) * Du + (1 + / d) * E P (fun o => sq (avg j o - u o)));
+      [| apply Rplus_le_compat_l, Rmult_le_compat_l; [lra | exact d3]].
+    unfold Dj, Du. rewrite <- !E_scal, <- E_plus. apply E_le. intro o.
+    pose proof (young d (u o - xs)%V (avg j o - u o)%V hd) as y.
+    replace (sq (avg j o - xs)) with (sq (u o - xs) + 2 * ip (u o - xs) (avg j o - u o) + sq (avg j o - u o))
+      by (ips; ring). lra. }
+  assert (a5 : k * (e * mu * rho) * Dj <= k * (e * mu * rho) * ((1 + d) * Du + (1 + / d) * (s^2 * G2)))
+    by (apply Rmult_le_compat_l; [pos | easy]).
   lra.
 Qed.
 

@@ -35,19 +35,17 @@ Definition expected_gap (eta : nat -> R) (a : nat -> nat -> law) r s : R :=
   E (P r) (fun o => F (run_average a u c xi g tau eta r s o)) - F xs.
 
 Section Decaying.
-Variables (n : nat) (a : nat -> nat -> law) (noise2 beta gamma k q0 psi : R).
+Variables (n : nat) (a : nat -> nat -> law) (noise2 beta gamma k drift psi : R).
 Let eta t := beta / (mu * (INR t + gamma)).
 Hypothesis S : setting eta n a noise2.
 Hypothesis beta_one : 1 <= beta.
 Hypothesis gamma_large : 4 * beta * (L / mu) <= gamma.
-Hypothesis factor : 0 <= k /\ k <= (1 - 2 * (beta / (mu * gamma)) * L) * (1 - beta / (mu * gamma) * L).
 Hypothesis skew : 0 <= rho <= L / mu.
-Hypothesis step_skew : beta / (mu * gamma) * L <= q0.
+Hypothesis k_pos : 0 <= k.
+Hypothesis drifting : drifts_by clients P a u c xi f g low tau eta mu L noise2 rho rho_tilde xs k drift.
 Hypothesis slope : beta * (1 + k * rho) <= gamma.
 Hypothesis psi_start : gamma * Delta0 <= psi.
-Hypothesis psi_steady : beta^2 * ((8 + 4 * k * q0) * T1^2 + 4 * k * rho * T1) * G2 / mu^2
-  + beta^2 * (noise2 + 6 * rho * L * Gamma) / mu^2
-  <= (beta * (1 + k * rho) - 1) * psi.
+Hypothesis psi_steady : beta^2 * (drift + noise2 + 6 * rho * L * Gamma) / mu^2 <= (beta * (1 + k * rho) - 1) * psi.
 Hypothesis ordered : rho <= rho_tilde.
 Hypothesis first : T1 <= gamma \/ 28 / 3 * beta^2 * INR tau^2 * G2 / (gamma * mu^2) <= psi.
 
@@ -67,42 +65,19 @@ Proof.
   pose proof mu_pos. pose proof gamma_four. pose proof (pos_INR t). unfold eta. apply Rmult_le_compat_l; [lra |].
   apply Rinv_le_contravar; [apply Rmult_lt_0_compat; lra | apply Rmult_le_compat_l; lra].
 Qed.
-Lemma first_x : beta / (mu * gamma) * L <= 1 / 4.
+Lemma eta_L t : 0 < eta t * L <= beta / (mu * gamma) * L.
 Proof.
-  pose proof mu_pos. pose proof gamma_four. apply Rmult_le_reg_r with (4 * gamma); [lra |].
-  replace (beta / (mu * gamma) * L * (4 * gamma)) with (4 * beta * (L / mu)) by (field; lra). lra.
+  pose proof mu_pos. split; [apply Rmult_lt_0_compat; [apply eta_pos' | lra] | apply Rmult_le_compat_r; [lra | apply
+    eta_le]].
 Qed.
-Lemma eta_L t : eta t * L <= beta / (mu * gamma) * L.
-Proof. pose proof mu_pos. apply Rmult_le_compat_r; [lra | apply eta_le]. Qed.
 
 Lemma decayed r s : (s <= tau)%nat ->
   expected_gap eta a r s <= L / 2 * psi / (INR (tau * r + s) + gamma)
     + L * Gamma * (rho_tilde - rho) / (mu * (1 + k * rho)).
 Proof.
-  intro hs. pose proof mu_pos as hm. pose proof gamma_four as hg. pose proof first_x as fx.
+  intro hs. pose proof mu_pos as hm. pose proof gamma_four as hg.
   pose proof (G2_nonnegative clients P past n a u c xi f g low tau eta mu L G2 noise2 rho rho_tilde xs w0 S) as hG.
   pose proof (Gamma_nonnegative clients P past n a u c xi f g low tau eta mu L G2 noise2 rho rho_tilde xs w0 S) as hGam.
-  set (x0 := beta / (mu * gamma) * L) in *.
-  assert (hx0 : 0 < x0) by (unfold x0; apply Rmult_lt_0_compat;
-    [apply Rdiv_lt_0_compat; [lra | apply Rmult_lt_0_compat; lra] | lra]).
-  assert (et : forall t, 0 < eta t * L <= x0) by (intro t; split;
-    [apply Rmult_lt_0_compat; [apply eta_pos' | lra] | apply eta_L]).
-  assert (hk : forall t, 0 <= k <= (1 - 2 * eta t * L) * (1 - eta t * L)).
-  { intro t. split; [apply factor |]. pose proof (et t) as e. destruct factor as [_ fk].
-    replace (2 * (beta / (mu * gamma)) * L) with (2 * x0) in fk by (unfold x0; ring).
-    change (beta / (mu * gamma) * L) with x0 in fk.
-    apply Rle_trans with (1 := fk). replace (2 * eta t * L) with (2 * (eta t * L)) by ring.
-    apply Rmult_le_compat; lra. }
-  assert (rm : rho * mu <= L).
-  { destruct skew as [_ h]. apply (Rmult_le_compat_r mu) in h; [| lra].
-    replace (L / mu * mu) with L in h by (field; lra). lra. }
-  assert (hq : forall t, eta t * mu * rho <= q0).
-  { intro t. apply Rle_trans with (2 := step_skew). pose proof (et t). pose proof (eta_pos' t).
-    assert (eta t * (rho * mu) <= eta t * L) by (apply Rmult_le_compat_l; lra).
-    change (beta / (mu * gamma) * L) with x0. lra. }
-  assert (st : beta^2 * step_constant clients f low tau L G2 noise2 rho xs k q0 / mu^2
-    <= (beta * (1 + k * rho) - 1) * psi).
-  { apply Rle_trans with (2 := psi_steady). right. unfold step_constant, drift_constant. field. lra. }
   assert (hd : 0 <= 2 * Gamma * (rho_tilde - rho) / (mu * (1 + k * rho))).
   { assert (0 <= k * rho) by (apply Rmult_le_pos; lra). apply Rmult_le_pos;
       [apply Rmult_le_pos; lra | left; apply Rinv_0_lt_compat; apply Rmult_lt_0_compat; lra]. }
@@ -142,8 +117,8 @@ Proof.
         [lra | left; apply Rinv_0_lt_compat; lra]].
     - right. field. lra. }
   pose proof (decay clients P past n a u c xi f g low tau eta mu L G2 noise2 rho rho_tilde xs w0 S eta_pos'
-    ltac:(intro t; pose proof (et t); lra)
-    beta gamma k q0 psi ltac:(easy) beta_one ltac:(lra) hk hq slope psi_start st ordered fr r s hs) as d.
+    beta gamma k drift psi ltac:(easy) beta_one ltac:(lra) k_pos drifting slope psi_start psi_steady ordered fr r s hs)
+    as d.
   apply (Rmult_le_compat_l (L / 2)) in d; [| lra].
   apply Rle_trans with (1 := gap_of_run clients P past n a u c xi f g low tau eta mu L G2 noise2 rho rho_tilde xs w0 S r
     s).
@@ -151,6 +126,44 @@ Proof.
   pose proof (pos_INR (tau * r + s)). field. repeat split; lra.
 Qed.
 End Decaying.
+
+(** *** What a step owes to the earlier ones of its round, for steps whose first is at most x0/L *)
+Section Drifts.
+Variables (n : nat) (a : nat -> nat -> law) (noise2 : R) (eta : nat -> R) (x0 : R).
+Hypothesis S : setting eta n a noise2.
+Hypothesis range : forall t, 0 < eta t * L <= x0.
+Hypothesis small : x0 <= 1 / 4.
+Hypothesis feasible : rho <= L / mu.
+Local Notation drifts_by := (drifts_by clients P a u c xi f g low tau eta mu L noise2 rho rho_tilde xs).
+
+Lemma steps_positive t : 0 < eta t.
+Proof. pose proof (curvatures _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ S). pose proof (range t). nra. Qed.
+Lemma skew_of_step t : eta t * mu * rho <= x0.
+Proof.
+  pose proof (curvatures _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ S) as cv.
+  assert (rm : rho * mu <= L) by (apply (Rmult_le_compat_r mu) in feasible; [| lra];
+    replace (L / mu * mu) with L in feasible by (field; lra); lra).
+  pose proof (range t). pose proof (steps_positive t).
+  assert (eta t * (rho * mu) <= eta t * L) by (apply Rmult_le_compat_l; lra). lra.
+Qed.
+Lemma drifts_small k : 0 <= k <= (1 - 2 * x0) * (1 - x0) ->
+  drifts_by k (((8 + 4 * k * x0) * T1^2 + 4 * k * rho * T1) * G2).
+Proof.
+  intro hk. apply (drift_small clients P past n a u c xi f g low tau eta mu L G2 noise2 rho rho_tilde xs w0 S
+    steps_positive ltac:(intro t; pose proof (range t); lra) k x0); [| exact skew_of_step].
+  intro t. pose proof (range t). replace (2 * eta t * L) with (2 * (eta t * L)) by ring. split; [easy |].
+  apply Rle_trans with (1 := proj2 hk). apply Rmult_le_compat; lra.
+Qed.
+Lemma drifts_apart k d : 0 <= k -> 0 < d -> k * (1 + d) <= (1 - 2 * x0) * (1 - x0 / 5) ->
+  drifts_by k ((24 + 4 * (k * (1 + / d)) * x0) * T1^2 * G2).
+Proof.
+  intros hk hd hkd. apply (drift_apart clients P past n a u c xi f g low tau eta mu L G2 noise2 rho rho_tilde xs w0 S
+    steps_positive ltac:(intro t; pose proof (range t); lra) k d x0); try easy; [| exact skew_of_step].
+  intro t. pose proof (range t). replace (2 * eta t * L) with (2 * (eta t * L)) by ring.
+  replace (/ 5 * eta t * L) with (/ 5 * (eta t * L)) by ring.
+  apply Rle_trans with (1 := hkd). apply Rmult_le_compat; lra.
+Qed.
+End Drifts.
 
 (** ** Theorem 3.1: steps 1/(mu (t + gamma)), gamma = 4 L/mu, and the plain mean of m slots *)
 
@@ -164,15 +177,23 @@ Hypothesis S : setting decaying_step m (plain m hm) (sigma2 / INR m).
 Hypothesis skew : 0 < rho <= L / mu.
 Hypothesis ordered : rho <= rho_tilde.
 
+Lemma decaying_range t : 0 < decaying_step t * L <= 1 / 4.
+Proof.
+  pose proof (curvatures _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ S) as cv. replace (1 / 4) with (1 / (mu * gamma) * L)
+    by (field; lra).
+  exact (eta_L m (plain m hm) (sigma2 / INR m) 1 gamma S ltac:(lra) ltac:(right; field; lra) t).
+Qed.
+
 (** With any constant D that the drift fits under. *)
-Lemma theorem_3_1 D r s : (s <= tau)%nat -> (67 / 8 * T1^2 + 12 / 8 * rho * T1) * G2 <= D ->
-  (T1 <= gamma \/ 32 * INR tau^2 * G2 <= D) ->
+Lemma theorem_3_1 drift D r s :
+  drifts_by clients P (plain m hm) u c xi f g low tau decaying_step mu L (sigma2 / INR m) rho rho_tilde xs (3 / 8)
+    drift -> (s <= tau)%nat -> 0 <= drift <= D -> (T1 <= gamma \/ 32 * INR tau^2 * G2 <= D) ->
   expected_gap decaying_step (plain m hm) r s
     <= / (INR (tau * r + s) + gamma) * Rmax (L * gamma / 2 * Delta0)
       (4 * L * (D + sigma2 / INR m) / (3 * mu^2 * rho) + 8 * L^2 * Gamma / mu^2)
       + 8 * L * Gamma * (rho_tilde - rho) / (mu * (8 + 3 * rho)).
 Proof.
-  intros hs hD hfr. pose proof (curvatures _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ S) as cv.
+  intros hdr hs hD hfr. pose proof (curvatures _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ S) as cv.
   assert (hk : 1 <= L / mu) by (apply Rmult_le_reg_r with mu; [lra |]; replace (L / mu * mu) with L by (field; lra);
     lra).
   pose proof (G2_nonnegative clients P past m _ u c xi f g low tau _ mu L G2 _ rho rho_tilde xs w0 S) as hG.
@@ -182,21 +203,13 @@ Proof.
   set (psi := Rmax (gamma * Delta0) (8 * (D + N + 6 * rho * L * Gamma) / (3 * rho * mu^2))).
   assert (x0 : 1 / (mu * gamma) * L = 1 / 4) by (field; lra).
   assert (hpsi2 : 8 * (D + N + 6 * rho * L * Gamma) / (3 * rho * mu^2) <= psi) by apply Rmax_r.
-  assert (hT1 : 0 <= T1) by (pose proof (le_INR 1 tau (tau_pos _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ S)) as h;
-    cbn in h; lra).
-  assert (hD0 : 0 <= D).
-  { apply Rle_trans with (2 := hD). apply Rmult_le_pos; [| easy].
-    apply Rplus_le_le_0_compat; [pose proof (pow2_ge_0 T1); lra | apply Rmult_le_pos; lra]. }
-  pose proof (decayed m (plain m hm) N 1 gamma (3 / 8) (1 / 4) psi S ltac:(lra) ltac:(right; field; lra)
-    ltac:(split; [lra |]; replace (2 * (1 / (mu * gamma)) * L) with (2 * (1 / (mu * gamma) * L)) by ring; rewrite x0;
-      lra) ltac:(lra) ltac:(rewrite x0; lra)
-    ltac:(replace gamma with (4 * (L / mu)) by (unfold Rdiv; ring); lra) (Rmax_l _ _)) as d.
+  pose proof (decayed m (plain m hm) N 1 gamma (3 / 8) drift psi S ltac:(lra) ltac:(right; field; lra) ltac:(lra)
+    ltac:(lra) hdr ltac:(replace gamma with (4 * (L / mu)) by (unfold Rdiv; ring); lra) (Rmax_l _ _)) as d.
   specialize (d ltac:(rewrite pow1; replace ((1 * (1 + 3 / 8 * rho) - 1) * psi) with (3 / 8 * rho * psi) by ring;
     apply Rle_trans with (3 / 8 * rho * (8 * (D + N + 6 * rho * L * Gamma) / (3 * rho * mu^2)));
     [replace (3 / 8 * rho * (8 * (D + N + 6 * rho * L * Gamma) / (3 * rho * mu^2))) with
-      (D / mu^2 + (N + 6 * rho * L * Gamma) / mu^2) by (field; lra);
-     assert (1 * ((8 + 4 * (3 / 8) * (1 / 4)) * T1^2 + 4 * (3 / 8) * rho * T1) * G2 / mu^2 <= D / mu^2);
-     [apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat, pow_lt; lra | lra] | lra]
+      (1 * (D + N + 6 * rho * L * Gamma) / mu^2) by (field; lra);
+     apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat, pow_lt; lra | lra]
     | apply Rmult_le_compat_l; lra]) ordered).
   assert (fr : T1 <= gamma \/ 28 / 3 * 1^2 * INR tau^2 * G2 / (gamma * mu^2) <= psi).
   { destruct hfr as [h | h]; [now left | right]. apply Rle_trans with (2 := hpsi2).
@@ -222,16 +235,19 @@ Proof.
 Qed.
 
 Theorem power_of_choice_decaying_steps_gap r s : (s <= tau)%nat ->
-  (67 * T1^2 + 12 * rho * T1) / 8 <= 32 * INR tau^2 ->
   expected_gap decaying_step (plain m hm) r s
     <= / (INR (tau * r + s) + gamma)
        * Rmax (L * gamma / 2 * Delta0) (4 * L * (32 * INR tau^2 * G2 + sigma2 / INR m) / (3 * mu^2 * rho)
            + 8 * L^2 * Gamma / mu^2)
       + 8 * L * Gamma * (rho_tilde - rho) / (mu * (8 + 3 * rho)).
 Proof.
-  intros hs hf. pose proof (G2_nonnegative clients P past m _ u c xi f g low tau _ mu L G2 _ rho rho_tilde xs w0 S) as
-    hG.
-  apply theorem_3_1; [easy | | right; lra]. apply Rmult_le_compat_r; lra.
+  intro hs. pose proof (G2_nonnegative clients P past m _ u c xi f g low tau _ mu L G2 _ rho rho_tilde xs w0 S) as hG.
+  pose proof (le_INR 1 tau (tau_pos _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ S)) as ht. cbn in ht.
+  pose proof (pow2_ge_0 T1). assert (T1^2 <= INR tau^2) by (apply pow_incr; lra).
+  apply (theorem_3_1 _ (32 * INR tau^2 * G2) r s (drifts_apart m (plain m hm) (sigma2 / INR m) decaying_step (1 / 4) S
+    decaying_range ltac:(lra) (proj2 skew) (3 / 8) (4 / 15) ltac:(lra) ltac:(lra) ltac:(lra)) hs); [| right; lra].
+  replace (24 + 4 * (3 / 8 * (1 + / (4 / 15))) * (1 / 4)) with (825 / 32) by field.
+  split; [apply Rmult_le_pos; [lra | easy] | apply Rmult_le_compat_r; lra].
 Qed.
 
 Theorem power_of_choice_refined_decaying_steps_gap r s : (s <= tau)%nat -> INR tau <= 4 * L / mu + 1 ->
@@ -240,7 +256,15 @@ Theorem power_of_choice_refined_decaying_steps_gap r s : (s <= tau)%nat -> INR t
        * Rmax (L * gamma / 2 * Delta0) (4 * L * ((67 * T1^2 + 12 * rho * T1) / 8 * G2
            + sigma2 / INR m) / (3 * mu^2 * rho) + 8 * L^2 * Gamma / mu^2)
       + 8 * L * Gamma * (rho_tilde - rho) / (mu * (8 + 3 * rho)).
-Proof. intros hs ht. apply theorem_3_1; [easy | right; field | left; lra]. Qed.
+Proof.
+  intros hs hg. pose proof (G2_nonnegative clients P past m _ u c xi f g low tau _ mu L G2 _ rho rho_tilde xs w0 S) as
+    hG. pose proof (le_INR 1 tau (tau_pos _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ S)) as ht. cbn in ht.
+  apply (theorem_3_1 _ _ r s (drifts_small m (plain m hm) (sigma2 / INR m) decaying_step (1 / 4) S
+    decaying_range ltac:(lra) (proj2 skew) (3 / 8) ltac:(lra)) hs); [| left; lra].
+  replace ((8 + 4 * (3 / 8) * (1 / 4)) * T1^2 + 4 * (3 / 8) * rho * T1) with ((67 * T1^2 + 12 * rho * T1) / 8) by field.
+  split; [| lra]. apply Rmult_le_pos; [| easy].
+  assert (0 <= rho * T1) by (apply Rmult_le_pos; lra). pose proof (pow2_ge_0 T1). lra.
+Qed.
 End Theorem_3_1.
 
 (** ** Theorem A.1: a fixed step size *)
@@ -254,7 +278,7 @@ Hypothesis feasible : rho <= L / mu.
 Hypothesis ordered : rho <= rho_tilde.
 Let x := 1 - eta * mu * (1 + 3 * rho / 8).
 
-Lemma theorem_a_1 D r s : (s <= tau)%nat -> (67 / 32 * T1^2 + 3 / 4 * rho * T1) * G2 <= D ->
+Lemma theorem_a_1 D r s : (s <= tau)%nat -> Rmin (67 / 32 * T1^2 + 3 / 4 * rho * T1) (13 / 2 * T1^2) * G2 <= D ->
   let C := D + sigma2 / INR m + 6 * rho * L * Gamma in
   expected_gap (fun _ => eta) (plain m hm) r s
     <= L / 2 * x ^ (tau * r + s) * Delta0
@@ -265,7 +289,7 @@ Proof.
   pose proof (rho_nonnegative clients P past m _ u c xi f g low tau _ mu L G2 _ rho rho_tilde xs w0 S) as hr.
   pose proof (all_steps clients P past m (plain m hm) u c xi f g low tau (fun _ => eta) mu L G2 (sigma2 / INR m) rho
     rho_tilde xs w0 S
-    (fun _ => eta_pos) (fun _ => short) eta (fun _ => eq_refl) feasible r s hs) as d. cbv zeta in d.
+    (fun _ => eta_pos) (fun _ => short) eta D (fun _ => eq_refl) feasible hD r s hs) as d. cbv zeta in d.
   replace (1 + 3 / 8 * rho) with (1 + 3 * rho / 8) in d by field. fold x in d.
   assert (hx : 0 <= x <= 1).
   { assert (rm : rho * mu <= L) by (apply (Rmult_le_compat_r mu) in feasible; [| lra];
@@ -289,16 +313,18 @@ Proof.
 Qed.
 
 Theorem power_of_choice_fixed_step_gap r s : (s <= tau)%nat ->
-  (67 * T1^2 + 24 * rho * T1) / 32 <= 32 * INR tau^2 ->
   let C := 32 * INR tau^2 * G2 + sigma2 / INR m + 6 * rho * L * Gamma in
   expected_gap (fun _ => eta) (plain m hm) r s
     <= L / mu * x ^ (tau * r + s) * (F w0 - F xs)
       + (1 - x ^ (tau * r + s)) * (4 * L * eta * C / (mu * (8 + 3 * rho))
           + 8 * L * Gamma * (rho_tilde - rho) / (mu * (8 + 3 * rho))).
 Proof.
-  intros hs hf C. pose proof (curvatures _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ S) as cv.
+  intros hs C. pose proof (curvatures _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ S) as cv.
   pose proof (G2_nonnegative clients P past m _ u c xi f g low tau _ mu L G2 _ rho rho_tilde xs w0 S) as hG.
   pose proof (rho_nonnegative clients P past m _ u c xi f g low tau _ mu L G2 _ rho rho_tilde xs w0 S) as hr.
+  pose proof (le_INR 1 tau (tau_pos _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ S)) as ht. cbn in ht.
+  pose proof (Rmin_r (67 / 32 * T1^2 + 3 / 4 * rho * T1) (13 / 2 * T1^2)). pose proof (pow2_ge_0 T1).
+  assert (T1^2 <= INR tau^2) by (apply pow_incr; lra).
   apply Rle_trans with (1 := theorem_a_1 (32 * INR tau^2 * G2) r s hs ltac:(apply Rmult_le_compat_r; lra)). fold C.
   apply Rplus_le_compat_r.
   assert (b : mu / 2 * Delta0 <= F w0 - F xs).
@@ -323,7 +349,12 @@ Theorem power_of_choice_refined_fixed_step_gap r s : (s <= tau)%nat ->
     <= L / 2 * x ^ (tau * r + s) * Delta0
       + (1 - x ^ (tau * r + s)) * (4 * L * eta * C / (mu * (8 + 3 * rho))
           + 8 * L * Gamma * (rho_tilde - rho) / (mu * (8 + 3 * rho))).
-Proof. intros hs C. apply (theorem_a_1 ((67 * T1^2 + 24 * rho * T1) / 32 * G2) r s hs). right. field. Qed.
+Proof.
+  intros hs C. pose proof (G2_nonnegative clients P past m _ u c xi f g low tau _ mu L G2 _ rho rho_tilde xs w0 S) as
+    hG.
+  apply (theorem_a_1 ((67 * T1^2 + 24 * rho * T1) / 32 * G2) r s hs). apply Rmult_le_compat_r; [easy |].
+  pose proof (Rmin_l (67 / 32 * T1^2 + 3 / 4 * rho * T1) (13 / 2 * T1^2)). lra.
+Qed.
 End Theorem_A_1.
 
 (** ** Appendix E: weights of sum one, and steps m/(mu (t + gamma)) with gamma = 4 m (1 + m) L/mu
@@ -355,17 +386,21 @@ Proof.
   pose proof M_one. split; [apply Rinv_0_lt_compat; lra |]. apply Rmult_le_reg_r with (4 * (1 + M)); [lra |].
   rewrite Rinv_l by lra. lra.
 Qed.
+Lemma weighted_range t : 0 < weighted_step t * L <= / (4 * (1 + M)).
+Proof.
+  pose proof M_one. rewrite <- weighted_x. apply (eta_L n a noise2 M gamma S); [easy |].
+  pose proof kappa_of as [hk _]. replace gamma with (4 * M * (1 + M) * (L / mu)) by (unfold Rdiv; ring). nra.
+Qed.
 Lemma gamma_of_kappa : gamma = 4 * M * (1 + M) * (L / mu).
 Proof. unfold Rdiv. ring. Qed.
 
-Theorem power_of_choice_weighted_average_gap r s : (s <= tau)%nat -> 0 <= noise2 ->
-  (67 * T1^2 + 12 * rho * T1) / 8 <= 32 * INR tau^2 -> 1 < M * (1 + 3 * rho / 8) ->
+Theorem power_of_choice_weighted_average_gap r s : (s <= tau)%nat -> 0 <= noise2 -> 1 < M * (1 + 3 * rho / 8) ->
   let B := 1 + 3 * rho / 8 in let C := 32 * INR tau^2 * G2 + noise2 + 6 * rho * L * Gamma in
   expected_gap weighted_step a r s
     <= / (INR (tau * r + s) + gamma) * Rmax (L * gamma / 2 * Delta0) (L * M^2 * C / (2 * mu^2 * (M * B - 1)))
       + 8 * L * Gamma * (rho_tilde - rho) / (mu * (8 + 3 * rho)).
 Proof.
-  intros hs hn hf hB B C. pose proof M_one as hM. pose proof kappa_of as [hk cv]. pose proof weighted_x as wx.
+  intros hs hn hB B C. pose proof M_one as hM. pose proof kappa_of as [hk cv]. pose proof weighted_x as wx.
   pose proof weighted_x_le as wl.
   pose proof (G2_nonnegative clients P past n a u c xi f g low tau _ mu L G2 _ rho rho_tilde xs w0 S) as hG.
   pose proof (Gamma_nonnegative clients P past n a u c xi f g low tau _ mu L G2 _ rho rho_tilde xs w0 S) as hGam.
@@ -379,28 +414,24 @@ Proof.
   assert (hMB : 0 < M * B - 1) by (unfold B; lra).
   assert (hpsi : M^2 * C / (mu^2 * (M * B - 1)) <= psi) by apply Rmax_r.
   assert (mk : M * (L / mu) <= M * (1 + M) * (L / mu)) by (apply Rmult_le_compat_r; nra).
-  pose proof (decayed n a noise2 M gamma (3 / 8) (1 / 4) psi S hM) as d.
-  specialize (d ltac:(rewrite gamma_of_kappa; nra)).
-  specialize (d ltac:(split; [lra |]; replace (2 * (M / (mu * gamma)) * L) with (2 * (M / (mu * gamma) * L)) by ring;
-    rewrite wx;
-    set (y := / (4 * (1 + M))) in *; assert (0 <= y * y) by (apply Rmult_le_pos; lra); lra) ltac:(lra)
-      ltac:(rewrite wx; lra)).
+  pose proof (pow2_ge_0 T1). assert (t1 : T1^2 <= INR tau^2) by (apply pow_incr; lra).
+  pose proof (drifts_apart n a noise2 weighted_step (/ (4 * (1 + M))) S weighted_range ltac:(lra) feasible (3 / 8) (4 /
+    15)
+    ltac:(lra) ltac:(lra) ltac:(set (y := / (4 * (1 + M))) in *; nra)) as dr.
+  replace (3 / 8 * (1 + / (4 / 15))) with (57 / 32) in dr by field.
+  set (drift := (24 + 4 * (57 / 32) * / (4 * (1 + M))) * T1^2 * G2) in *.
+  assert (hdr : drift <= 32 * INR tau^2 * G2).
+  { apply Rmult_le_compat_r; [easy |]. apply Rle_trans with (32 * T1^2); [apply Rmult_le_compat_r; lra | lra]. }
+  pose proof (decayed n a noise2 M gamma (3 / 8) drift psi S hM) as d.
+  specialize (d ltac:(rewrite gamma_of_kappa; nra) ltac:(lra) ltac:(lra) dr).
   specialize (d ltac:(rewrite gamma_of_kappa; assert (M * rho <= M * (L / mu)) by (apply Rmult_le_compat_l; lra); nra)
     (Rmax_l _ _)).
-  assert (steady : M^2 * ((8 + 4 * (3 / 8) * (1 / 4)) * T1^2 + 4 * (3 / 8) * rho * T1) * G2 / mu^2
-    + M^2 * (noise2 + 6 * rho * L * Gamma) / mu^2
-    <= (M * (1 + 3 / 8 * rho) - 1) * psi).
+  assert (steady : M^2 * (drift + noise2 + 6 * rho * L * Gamma) / mu^2 <= (M * (1 + 3 / 8 * rho) - 1) * psi).
   { replace (M * (1 + 3 / 8 * rho) - 1) with (M * B - 1) by (unfold B; field).
     apply Rle_trans with ((M * B - 1) * (M^2 * C / (mu^2 * (M * B - 1)))); [| apply Rmult_le_compat_l; lra].
     replace ((M * B - 1) * (M^2 * C / (mu^2 * (M * B - 1)))) with (M^2 * C / mu^2) by (field; lra).
-    replace (M^2 * ((8 + 4 * (3 / 8) * (1 / 4)) * T1^2 + 4 * (3 / 8) * rho * T1) * G2 / mu^2
-      + M^2 * (noise2 + 6 * rho * L * Gamma) / mu^2)
-      with (M^2 / mu^2 * (((8 + 4 * (3 / 8) * (1 / 4)) * T1^2 + 4 * (3 / 8) * rho * T1) * G2
-        + (noise2 + 6 * rho * L * Gamma))) by (field; lra).
-    replace (M^2 * C / mu^2) with (M^2 / mu^2 * C) by (field; lra).
-    apply Rmult_le_compat_l; [apply Rmult_le_pos; [apply pow2_ge_0 | left; apply Rinv_0_lt_compat, pow_lt; lra] |].
-    unfold C. assert (((8 + 4 * (3 / 8) * (1 / 4)) * T1^2 + 4 * (3 / 8) * rho * T1) * G2 <= 32 * INR tau^2 * G2)
-      by (apply Rmult_le_compat_r; lra). lra. }
+    apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat, pow_lt; lra |].
+    apply Rmult_le_compat_l; [apply pow2_ge_0 | unfold C; lra]. }
   specialize (d steady ordered).
   assert (fr : 28 / 3 * M^2 * INR tau^2 * G2 / (gamma * mu^2) <= psi).
   { apply Rle_trans with (2 := hpsi). apply Rmult_le_reg_r with (gamma * (mu^2 * (M * B - 1))).
@@ -425,15 +456,14 @@ Proof.
 Qed.
 
 (** For m >= 2, with the constants of the recursion (82) to (84): [rho] is rho_bar, or the diagonal skew. *)
-Theorem power_of_choice_derived_weighted_average_gap sigma2 r s : (s <= tau)%nat -> (2 <= m)%nat -> 0 < rho ->
-  noise2 <= sigma2 -> (33 * T1^2 + 8 * rho * T1) / 4 <= 32 * M^2 * (M - 1) * INR tau^2 ->
+Lemma several_clients sigma2 r s : (s <= tau)%nat -> (2 <= m)%nat -> 0 < rho -> noise2 <= sigma2 ->
   expected_gap weighted_step a r s
     <= / (INR (tau * r + s) + gamma)
        * (L * M / (mu^2 * rho) * (32 * M^2 * (M - 1) * INR tau^2 * G2 + M * sigma2 + 2 * (2 + M) * rho * L * Gamma)
            + L * gamma / 2 * Delta0)
-      + 2 * L * Gamma / mu * (rho_tilde / rho - 1).
+      + L * Gamma * (rho_tilde - rho) / (mu * (1 + 1 / 2 * rho)).
 Proof.
-  intros hs h2 hr hns hf. pose proof kappa_of as [hk cv]. pose proof weighted_x as wx.
+  intros hs h2 hr hns. pose proof kappa_of as [hk cv]. pose proof weighted_x as wx.
   assert (hM : 2 <= M) by (apply (le_INR 2); lia).
   assert (wl : 0 < / (4 * (1 + M)) <= 1 / 12).
   { split; [apply Rinv_0_lt_compat; lra |]. apply Rmult_le_reg_r with (4 * (1 + M)); [lra |]. rewrite Rinv_l by lra.
@@ -460,27 +490,25 @@ Proof.
   assert (hpc : 2 * M / (mu^2 * rho) * C <= psi) by (unfold psi; lra).
   assert (cC : 0 <= 2 * M / (mu^2 * rho) * C) by (apply Rmult_le_pos; lra).
   assert (mk : M * (L / mu) <= M * (1 + M) * (L / mu)) by (apply Rmult_le_compat_r; nra).
-  pose proof (decayed n a noise2 M gamma (1 / 2) (1 / 12) psi S ltac:(lra)) as d.
-  specialize (d ltac:(rewrite gamma_of_kappa; nra)).
-  specialize (d ltac:(split; [lra |]; replace (2 * (M / (mu * gamma)) * L) with (2 * (M / (mu * gamma) * L)) by ring;
-    rewrite wx;
-    set (y := / (4 * (1 + M))) in *; assert (0 <= y * y) by (apply Rmult_le_pos; lra); lra) ltac:(lra)
-      ltac:(rewrite wx; lra)).
+  pose proof (pow2_ge_0 T1). assert (t1 : T1^2 <= INR tau^2) by (apply pow_incr; lra).
+  pose proof (drifts_apart n a noise2 weighted_step (/ (4 * (1 + M))) S weighted_range ltac:(lra) feasible (1 / 2) (3 /
+    5)
+    ltac:(lra) ltac:(lra) ltac:(set (y := / (4 * (1 + M))) in *; nra)) as dr.
+  replace (1 / 2 * (1 + / (3 / 5))) with (4 / 3) in dr by field.
+  set (drift := (24 + 4 * (4 / 3) * / (4 * (1 + M))) * T1^2 * G2) in *.
+  assert (hdr : drift <= 32 * M^2 * (M - 1) * INR tau^2 * G2).
+  { apply Rmult_le_compat_r; [easy |]. apply Rle_trans with (32 * T1^2); [apply Rmult_le_compat_r; lra |].
+    apply Rle_trans with (32 * INR tau^2); [lra |]. pose proof (pow2_ge_0 (INR tau)).
+    assert (1 * INR tau^2 <= M^2 * (M - 1) * INR tau^2) by (apply Rmult_le_compat_r; nra). lra. }
+  pose proof (decayed n a noise2 M gamma (1 / 2) drift psi S ltac:(lra)) as d.
+  specialize (d ltac:(rewrite gamma_of_kappa; nra) ltac:(lra) ltac:(lra) dr).
   specialize (d ltac:(rewrite gamma_of_kappa; assert (M * rho <= M * (L / mu)) by (apply Rmult_le_compat_l; lra); nra)
     ltac:(unfold psi; lra)).
-  assert (steady : M^2 * ((8 + 4 * (1 / 2) * (1 / 12)) * T1^2 + 4 * (1 / 2) * rho * T1) * G2 / mu^2
-    + M^2 * (noise2 + 6 * rho * L * Gamma) / mu^2
-    <= (M * (1 + 1 / 2 * rho) - 1) * psi).
+  assert (steady : M^2 * (drift + noise2 + 6 * rho * L * Gamma) / mu^2 <= (M * (1 + 1 / 2 * rho) - 1) * psi).
   { apply Rle_trans with (M * rho / 2 * (2 * M / (mu^2 * rho) * C)).
-    - replace (M * rho / 2 * (2 * M / (mu^2 * rho) * C)) with (M^2 / mu^2 * C) by (field; split; lra).
-      replace (M^2 * ((8 + 4 * (1 / 2) * (1 / 12)) * T1^2 + 4 * (1 / 2) * rho * T1) * G2 / mu^2
-        + M^2 * (noise2 + 6 * rho * L * Gamma) / mu^2)
-        with (M^2 / mu^2 * (((8 + 4 * (1 / 2) * (1 / 12)) * T1^2 + 4 * (1 / 2) * rho * T1) * G2
-          + (noise2 + 6 * rho * L * Gamma))) by (field; lra).
-      apply Rmult_le_compat_l; [apply Rmult_le_pos; [apply pow2_ge_0 | left; apply Rinv_0_lt_compat, pow_lt; lra] |].
-      assert (d1 : ((8 + 4 * (1 / 2) * (1 / 12)) * T1^2 + 4 * (1 / 2) * rho * T1) * G2
-        <= 32 * M^2 * (M - 1) * INR tau^2 * G2).
-      { apply Rmult_le_compat_r; [easy |]. apply Rle_trans with (2 := hf). pose proof (pow2_ge_0 T1). lra. }
+    - replace (M * rho / 2 * (2 * M / (mu^2 * rho) * C)) with (M^2 * C / mu^2) by (field; split; lra).
+      apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat, pow_lt; lra |].
+      apply Rmult_le_compat_l; [apply pow2_ge_0 |].
       assert (noise2 <= M * sigma2) by nra. assert (6 * (rho * L * Gamma) <= 2 * (2 + M) * (rho * L * Gamma))
         by (apply Rmult_le_compat_r; lra).
       unfold C. lra.
@@ -500,15 +528,29 @@ Proof.
   specialize (d (or_intror fr) r s hs). change (fun t => M / (mu * (INR t + gamma))) with weighted_step in d.
   apply Rle_trans with (1 := d). apply Rplus_le_compat.
   - right. rewrite (Rmult_comm (/ _)). unfold Rdiv at 1. f_equal. unfold psi, C. field. repeat split; lra.
-  - replace (2 * L * Gamma / mu * (rho_tilde / rho - 1)) with (2 * L * Gamma * (rho_tilde - rho) / (mu * rho))
-      by (field; lra).
-    apply Rmult_le_reg_r with (mu * rho * (1 + 1 / 2 * rho));
-      [apply Rmult_lt_0_compat; [apply Rmult_lt_0_compat; lra | lra] |].
-    replace (L * Gamma * (rho_tilde - rho) / (mu * (1 + 1 / 2 * rho)) * (mu * rho * (1 + 1 / 2 * rho))) with
-      (L * Gamma * (rho_tilde - rho) * rho) by (field; lra).
-    replace (2 * L * Gamma * (rho_tilde - rho) / (mu * rho) * (mu * rho * (1 + 1 / 2 * rho))) with
-      (L * Gamma * (rho_tilde - rho) * (2 + rho)) by (field; lra).
-    apply Rmult_le_compat_l; [apply Rmult_le_pos; [apply Rmult_le_pos; lra | lra] | lra].
+  - right. field. lra.
+Qed.
+
+Theorem power_of_choice_derived_weighted_average_gap sigma2 r s : (s <= tau)%nat -> (2 <= m)%nat -> 0 < rho ->
+  noise2 <= sigma2 ->
+  expected_gap weighted_step a r s
+    <= / (INR (tau * r + s) + gamma)
+       * (L * M / (mu^2 * rho) * (32 * M^2 * (M - 1) * INR tau^2 * G2 + M * sigma2 + 2 * (2 + M) * rho * L * Gamma)
+           + L * gamma / 2 * Delta0)
+      + 2 * L * Gamma / mu * (rho_tilde / rho - 1).
+Proof.
+  intros hs h2 hr hns. pose proof kappa_of as [hk cv].
+  pose proof (Gamma_nonnegative clients P past n a u c xi f g low tau _ mu L G2 _ rho rho_tilde xs w0 S) as hGam.
+  apply Rle_trans with (1 := several_clients sigma2 r s hs h2 hr hns). apply Rplus_le_compat_l.
+  replace (2 * L * Gamma / mu * (rho_tilde / rho - 1)) with (2 * L * Gamma * (rho_tilde - rho) / (mu * rho))
+    by (field; lra).
+  apply Rmult_le_reg_r with (mu * rho * (1 + 1 / 2 * rho));
+    [apply Rmult_lt_0_compat; [apply Rmult_lt_0_compat; lra | lra] |].
+  replace (L * Gamma * (rho_tilde - rho) / (mu * (1 + 1 / 2 * rho)) * (mu * rho * (1 + 1 / 2 * rho))) with
+    (L * Gamma * (rho_tilde - rho) * rho) by (field; lra).
+  replace (2 * L * Gamma * (rho_tilde - rho) / (mu * rho) * (mu * rho * (1 + 1 / 2 * rho))) with
+    (L * Gamma * (rho_tilde - rho) * (2 + rho)) by (field; lra).
+  apply Rmult_le_compat_l; [apply Rmult_le_pos; [apply Rmult_le_pos; lra | lra] | lra].
 Qed.
 End Appendix_E.
 
@@ -532,8 +574,7 @@ Proof.
   pose proof (Gamma_nonnegative clients P past m _ u c xi f g low tau _ mu L G2 _ rho rho_tilde xs w0 S) as hGam.
   pose proof (noise_nonnegative clients P past m _ u c xi f g low tau _ mu L G2 _ rho rho_tilde xs w0 S) as hN.
   pose proof (le_INR 1 tau (tau_pos _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ S)) as ht. cbn in ht.
-  pose proof (power_of_choice_decaying_steps_gap m hm sigma2 S ltac:(lra) ltac:(lra) r s hs
-    ltac:(rewrite skew_one; nra)) as h.
+  pose proof (power_of_choice_decaying_steps_gap m hm sigma2 S ltac:(lra) ltac:(lra) r s hs) as h.
   apply Rle_trans with (1 := h). rewrite skew_one, skew_tilde_one.
   replace (8 * L * Gamma * (1 - 1) / (mu * (8 + 3 * 1))) with 0 by (field; lra). rewrite Rplus_0_r.
   pose proof (pos_INR (tau * r + s)) as pt.
@@ -606,7 +647,8 @@ Theorem fedavg_decaying_steps_gap r s : (s <= tau)%nat ->
     <= / (INR (tau * r + s) + gamma) * (4 * L * (32 * INR tau^2 * G2 + sigma2 / INR m) / (3 * mu^2)
       + 8 * L^2 * objective_gap clients f low xs / mu^2 + L * gamma * sq (w0 - xs) / 2).
 Proof.
-  apply (skews_one_gap clients P past u c xi f g low tau mu L G2 1 1 xs w0 m hm sigma2); try easy. constructor; try easy.
+  apply (skews_one_gap clients P past u c xi f g low tau mu L G2 1 1 xs w0 m hm sigma2); try easy. constructor; try
+    easy.
   - intros q t _. exact (mean_step_variance (P q) m hm (xi q) t sigma2 (unrelated q) (variance q t)).
   - intro q. exact (unbiased_skews clients P u c f low xs q m hm minima (draws q)).
 Qed.

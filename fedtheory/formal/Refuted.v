@@ -1,10 +1,7 @@
 (** A variant of Theorem 13 of Optimal Client Sampling that is false for unequal weights: a counterexample with two
     clients. *)
 
-From FedTheory Require Import Sampling.
-
-Definition line : space := euclid 1.
-Definition at_ (a : R) : line := fun _ => a.
+From FedTheory Require Import Sampling Parabolas.
 
 (** Weights 2/3 and 1/3, losses x^2/2 and (x - 1)^2/2; the noise of each client is its gradient, or the opposite. *)
 Definition two_weights (i : nat) : R := match i with O => 2 / 3 | 1%nat => 1 / 3 | _ => 0 end.

@@ -1,12 +1,15 @@
 """Theorems proved in Coq, for each bound.
 
-The files ``*.v`` in this folder contain the proofs. `PROVED` names the file of the theorem about a bound, and `REFUTED`
-that of a proof that a bound is false as stated. The proofs need only Coq's standard library.
+The files ``*.v`` in this folder contain the proofs. `PROVED` names the file of the theorem about a bound, `REFUTED`
+that of a proof that a bound is false as stated, and `PRINTED` the theorems about printed forms. The proofs need only
+Coq's standard library.
 """
 
 from fedtheory.formal.theorems import AXIOMS as AXIOMS
 from fedtheory.formal.theorems import FOLDER as FOLDER
 from fedtheory.formal.theorems import FOUNDATION as FOUNDATION
+from fedtheory.formal.theorems import PRINTED as PRINTED
 from fedtheory.formal.theorems import PROVED as PROVED
 from fedtheory.formal.theorems import REFUTED as REFUTED
+from fedtheory.formal.theorems import PrintedForm as PrintedForm
 from fedtheory.formal.theorems import Theorem as Theorem

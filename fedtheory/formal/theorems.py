@@ -22,8 +22,43 @@ class Theorem(NamedTuple):
     assumes: str = ""
 
 
+class PrintedForm(NamedTuple):
+    """What Coq says about the printed form of a bound, where it differs from the bound.
+
+    Attributes
+    ----------
+    proved, refuted
+        Theorem that the printed form holds, and theorem that it does not, if there is one.
+    holds_if
+        Condition on the constants under which it is proved; empty if there is none.
+    counterexample
+        Constants and federation of the counterexample, which meets all hypotheses.
+    is_open
+        For which constants neither is known; usually none.
+    """
+
+    proved: Theorem | None = None
+    refuted: Theorem | None = None
+    holds_if: str = ""
+    counterexample: str = ""
+    is_open: str = ""
+
+    def __str__(self) -> str:
+        parts = []
+        if self.proved:
+            words = ("proved", self.holds_if, f"({self.proved.file}, {self.proved.name})")
+            parts.append(
+                " ".join(filter(None, words)) + f", assuming that {self.proved.assumes}" * bool(self.proved.assumes)
+            )
+        if self.refuted:
+            parts.append(f"false for {self.counterexample} ({self.refuted.file}, {self.refuted.name})")
+        if self.is_open:
+            parts.append(f"open {self.is_open}")
+        return "; ".join(parts)
+
+
 FOLDER = Path(__file__).parent
-FOUNDATION = ("Space", "Functions", "Operators", "Certificate", "Conditions", "Calls", "Laws", "Families")
+FOUNDATION = ("Space", "Functions", "Certificate", "Conditions", "Calls", "Laws", "Averages", "Draws", "Families")
 """The files that an exported theorem needs, in the order in which they are compiled."""
 AXIOMS = frozenset(
     {
@@ -112,3 +147,67 @@ REFUTED: Mapping[str, Theorem] = MappingProxyType(
     {_VARIANT: Theorem("Refuted.v", f"{_VARIANT.replace('.', '_')}_false")}
 )
 """The theorem that a bound is false, by the bound's name."""
+
+_ACTIVE = "gradients are bounded on average over the active clients"
+_SKEW = "rho_bar <= L/mu, which the minimum over all models satisfies"
+_RUNS = f"{_ACTIVE}, and {_SKEW}"
+_OPTIMUM = "gradients are bounded at w*, too, and every F_k has a minimizer"
+
+
+def _printed(bound: str, file: str, assumes: str = "") -> PrintedForm:
+    """Return that the theorem named after the printed form of a bound proves it."""
+    return PrintedForm(Theorem(f"{file}.v", f"{bound.replace('.', '_')}_printed", assumes))
+
+
+def _partly(
+    bound: str, file: str, assumes: str, *, holds_if: str, counterexample: str, is_open: str = ""
+) -> PrintedForm:
+    """Return that a printed form is proved under a condition, and refuted without it."""
+    refuted = Theorem("RefutedPrints.v", f"{bound.replace('.', '_')}_printed_false")
+    return PrintedForm(_printed(bound, file, assumes).proved, refuted, holds_if, counterexample, is_open)
+
+
+_DECAYING, _FIXED = "power_of_choice.decaying_steps_gap", "power_of_choice.fixed_step_gap"
+_AVERAGE = _partly(
+    "power_of_choice.weighted_average_gap", "PowerOfChoicePrinted", _RUNS,
+    holds_if="for num_selected >= 2 and rho_bar <= 2",
+    counterexample="num_selected = 1: clients (w -+ 1)^2/2, one drawn, ten steps from 0: 50/289 > 1/6",
+    is_open="for num_selected >= 2 and rho_bar > 2",
+)  # fmt: skip
+_PARABOLAS = "w^2/2 with priority, (w - 1)^2/2 in round 0 only, from 0: 1/128 >"
+PRINTED: Mapping[str, PrintedForm] = MappingProxyType(
+    {
+        _DECAYING: _printed(_DECAYING, "PowerOfChoicePrinted", _RUNS),
+        "power_of_choice.refined_decaying_steps_gap": _printed(_DECAYING, "PowerOfChoicePrinted", _RUNS),
+        _FIXED: _printed(_FIXED, "PowerOfChoicePrinted", f"an expectation is meant on the left, {_RUNS}"),
+        "power_of_choice.refined_fixed_step_gap": _printed(
+            _FIXED, "PowerOfChoicePrinted", f"an expectation is meant on the left, {_RUNS}"
+        ),
+        "power_of_choice.one_step": _printed("power_of_choice.one_step", "PowerOfChoicePrinted", _RUNS),
+        "power_of_choice.weighted_one_step": _partly(
+            "power_of_choice.weighted_one_step", "PowerOfChoicePrinted", _RUNS,
+            holds_if="for num_selected >= 2",
+            counterexample="num_selected = 1: clients (w -+ 1)^2/2, one drawn, the third step 1/100 of a round from 0: "
+            "8.82e-4 > 6.90e-4",
+        ),
+        "power_of_choice.weighted_average_gap": _AVERAGE,
+        "power_of_choice.derived_weighted_average_gap": _AVERAGE,
+        "power_of_choice.client_drift": _printed("power_of_choice.client_drift", "Averages", _ACTIVE),
+        "fedalign.gradient_variance": _printed("fedalign.gradient_variance", "Averages"),
+        "fedalign.sampling_variance": _printed("fedalign.sampling_variance", "Draws"),
+        "fedalign.refined_one_step": PrintedForm(PROVED["fedalign.one_step"]),
+        "fedalign.full_participation_gap": _partly(
+            "fedalign.full_participation_gap", "FedAlignTheorems", _OPTIMUM,
+            holds_if="for local_steps >= 2",
+            counterexample=f"local_steps = 1: {_PARABOLAS} 0",
+        ),
+        "fedalign.partial_participation_gap": _partly(
+            "fedalign.partial_participation_gap", "FedAlignTheorems", _OPTIMUM,
+            holds_if="for 2 <= local_steps <= 8 L/mu",
+            counterexample=f"local_steps = 1, num_draws = 1000: {_PARABOLAS} 8/1125",
+            is_open="for local_steps > 8 L/mu",
+        ),
+        "fedprox.loss_change": _printed("fedprox.loss_change", "FedProx"),
+    }
+)  # fmt: skip
+"""What Coq says about the printed form of each bound that differs from it, by the name of the bound."""

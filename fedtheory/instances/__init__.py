@@ -1,13 +1,32 @@
-"""Small federations in exact arithmetic, with rounds enumerated over all random outcomes."""
+"""Small federations in exact arithmetic, with rounds enumerated over all random outcomes.
 
-from fedtheory.instances.control_variates import ScaffnewState as ScaffnewState
-from fedtheory.instances.control_variates import disagreement_map as disagreement_map
-from fedtheory.instances.control_variates import disagreement_radius as disagreement_radius
-from fedtheory.instances.control_variates import mean_potentials as mean_potentials
-from fedtheory.instances.draws import draw_federation as draw_federation
-from fedtheory.instances.draws import draw_model as draw_model
-from fedtheory.instances.federations import RationalQuadratics as RationalQuadratics
-from fedtheory.instances.stationary_points import StationaryPoints as StationaryPoints
-from fedtheory.instances.vectors import Vector as Vector
-from fedtheory.instances.vectors import combination as combination
-from fedtheory.instances.vectors import vector as vector
+Modules are imported on first use.
+"""
+
+from typing import TYPE_CHECKING
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "control_variates": ["ScaffnewState", "disagreement_map", "disagreement_radius", "mean_potentials"],
+        "draws": ["draw_federation", "draw_model"],
+        "federations": ["RationalQuadratics"],
+        "stationary_points": ["StationaryPoints"],
+        "vectors": ["Vector", "combination", "vector"],
+    },
+)
+
+if TYPE_CHECKING:
+    from fedtheory.instances.control_variates import ScaffnewState as ScaffnewState
+    from fedtheory.instances.control_variates import disagreement_map as disagreement_map
+    from fedtheory.instances.control_variates import disagreement_radius as disagreement_radius
+    from fedtheory.instances.control_variates import mean_potentials as mean_potentials
+    from fedtheory.instances.draws import draw_federation as draw_federation
+    from fedtheory.instances.draws import draw_model as draw_model
+    from fedtheory.instances.federations import RationalQuadratics as RationalQuadratics
+    from fedtheory.instances.stationary_points import StationaryPoints as StationaryPoints
+    from fedtheory.instances.vectors import Vector as Vector
+    from fedtheory.instances.vectors import combination as combination
+    from fedtheory.instances.vectors import vector as vector

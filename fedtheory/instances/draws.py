@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fedtheory._support import validate
 from fedtheory.instances.federations import RationalQuadratics
 from fedtheory.instances.noise import Noise, no_noise, two_point_noise
 from fedtheory.instances.vectors import Vector, vector
+from fedtheory.theorem.draws import whole
 
 if TYPE_CHECKING:
     import numpy as np
 
 __all__ = ["draw_federation", "draw_model"]
-
-
-def whole(rng: np.random.Generator, low: int, high: int) -> int:
-    """Draw an integer in low..high."""
-    return int(rng.integers(low, high + 1))
-
-
-def pick(rng: np.random.Generator, options: list[Any]) -> Any:
-    """Draw one of the options."""
-    return options[whole(rng, 0, len(options) - 1)]
 
 
 def draw_shares(rng: np.random.Generator, count: int, largest: int = 5) -> Vector:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fedtheory.instances._format import format_run
-from fedtheory.instances.draws import draw_federation, draw_model, draw_noise, pick, whole
+from fedtheory.instances.draws import draw_federation, draw_model, draw_noise
 from fedtheory.instances.federations import RationalQuadratics, prioritized
+from fedtheory.instances.formatting import format_run
 from fedtheory.instances.noise import no_noise
 from fedtheory.instances.observed import constants_of
 from fedtheory.instances.runs import AlignedRun, RationalRun, constant_law, mean_weights
@@ -16,6 +16,7 @@ from fedtheory.instances.step_sizes import StepSizes, decaying, delayed
 from fedtheory.instances.vectors import Vector
 from fedtheory.sampling.cohorts import Selection, power_of_choice, successive, uniform_subsets, with_replacement
 from fedtheory.statistics.law import Law
+from fedtheory.theorem.draws import pick, whole
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,13 +8,14 @@ from fractions import Fraction
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
-from fedtheory.instances._format import format_federation
-from fedtheory.instances.draws import draw_federation, draw_model, draw_shares, pick, whole
+from fedtheory.instances.draws import draw_federation, draw_model, draw_shares
 from fedtheory.instances.federations import RationalQuadratics, Wells
+from fedtheory.instances.formatting import format_federation
 from fedtheory.instances.vectors import Vector, combination, inner, norm2, total, vector
 from fedtheory.sampling.cohorts import independent
 from fedtheory.sampling.reference import rational_probabilities
 from fedtheory.statistics.law import Law
+from fedtheory.theorem.draws import pick, whole
 
 __all__: list[str] = []
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from fedtheory.instances.draws import whole
+from fedtheory.theorem.draws import whole
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,11 +1,29 @@
-"""Finite laws, intervals, confidence limits of means, and sequential tests."""
+"""Finite laws, intervals, confidence limits of means, and sequential tests.
 
-from fedtheory.statistics.evidence import against_equality as against_equality
-from fedtheory.statistics.evidence import against_law as against_law
-from fedtheory.statistics.evidence import against_mean as against_mean
-from fedtheory.statistics.evidence import rejects as rejects
-from fedtheory.statistics.interval import Interval as Interval
-from fedtheory.statistics.law import Law as Law
-from fedtheory.statistics.limits import bounded_mean as bounded_mean
-from fedtheory.statistics.limits import student_mean as student_mean
-from fedtheory.statistics.limits import subgaussian_mean as subgaussian_mean
+Modules are imported on first use.
+"""
+
+from typing import TYPE_CHECKING
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "evidence": ["against_equality", "against_law", "against_mean", "rejects"],
+        "interval": ["Interval"],
+        "law": ["Law"],
+        "limits": ["bounded_mean", "student_mean", "subgaussian_mean"],
+    },
+)
+
+if TYPE_CHECKING:
+    from fedtheory.statistics.evidence import against_equality as against_equality
+    from fedtheory.statistics.evidence import against_law as against_law
+    from fedtheory.statistics.evidence import against_mean as against_mean
+    from fedtheory.statistics.evidence import rejects as rejects
+    from fedtheory.statistics.interval import Interval as Interval
+    from fedtheory.statistics.law import Law as Law
+    from fedtheory.statistics.limits import bounded_mean as bounded_mean
+    from fedtheory.statistics.limits import student_mean as student_mean
+    from fedtheory.statistics.limits import subgaussian_mean as subgaussian_mean

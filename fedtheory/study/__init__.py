@@ -1,5 +1,6 @@
 """Command line, progress, findings, tables and output files of study scripts."""
 
+from fedtheory.study._files import read_study as read_study
 from fedtheory.study.scripts import Finding as Finding
 from fedtheory.study.scripts import Progress as Progress
 from fedtheory.study.scripts import Study as Study

@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from fedtheory._storage import files
-from fedtheory._storage.netcdf import dataset_bytes, dataset_of
-from fedtheory._support.wording import plain
+from fedtheory._storage.netcdf import dataset_bytes, read_dataset
+from fedtheory._support.wording import plain, truncate
 from fedtheory.study._figures import figure_bytes, titled
 from fedtheory.study._results import Finding, Result, Table
 
 __all__ = ["DATA", "FINDINGS", "Folder"]
 
 DATA, _TABLE, FINDINGS, _METADATA = "data.nc", "table.json", "findings.json", "metadata.json"
+# Metadata without a form have this one, since earlier versions did not write it.
+_FORM = "fedtheory study 1"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,7 +48,8 @@ class Folder:
             FINDINGS: files.json_bytes({name: found._asdict() for name, found in result.findings.items()}),
             **_drawn(figures, result),
         }
-        return result._replace(metadata=files.publish(self.path, content, _METADATA, result.metadata))
+        metadata = {"form": _FORM, **result.metadata}
+        return result._replace(metadata=files.publish(self.path, content, _METADATA, metadata))
 
     def draw(self, figures: Mapping[str, Callable[[Any], Any]], result: Result) -> None:
         """Write the figures only."""
@@ -70,7 +73,7 @@ class Folder:
                     raise files.OtherFileError(message)
             _refuse_other_metadata(metadata)
             with _named(DATA):
-                data = dataset_of(content[DATA])
+                data = read_dataset(self.path / DATA)
             with _named(_TABLE):
                 table = _table(files.parsed_json(content[_TABLE]))
             with _named(FINDINGS):
@@ -131,7 +134,11 @@ def _named(name: str) -> Iterator[None]:
 
 
 def _refuse_other_metadata(found: Any) -> None:
-    """Raise OtherFileError unless the metadata have the required entries."""
+    """Raise OtherFileError unless the metadata have this form and the required entries."""
+    form = found.get("form", _FORM) if isinstance(found, dict) else _FORM
+    if form != _FORM:
+        message = f"{_METADATA}, whose form is {truncate(form)}, and not {_FORM!r}"
+        raise files.OtherFileError(message)
     seconds = found.get("seconds") if isinstance(found, dict) else None
     is_whole = (
         isinstance(seconds, dict)

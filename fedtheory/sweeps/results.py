@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory._storage.netcdf import Variable
 from fedtheory._storage.provenance import code_version
 from fedtheory._support import validate
 from fedtheory._support.summary import Summary
@@ -25,13 +24,20 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from xarray import Dataset
 
-__all__ = ["Failure", "Outcome", "Sweep", "SweepWarning", "variable", "variables_of"]
+__all__ = ["Failure", "Outcome", "Sweep", "SweepWarning", "Variable", "variable", "variables_of"]
 
 _FAILED, _TRACEBACK, _SIDES = "failed", "traceback", ("mean", "lower", "upper", "seeds")
 
 
 class SweepWarning(UserWarning):
     """Warning that a file in a sweep's folder cannot be read or written."""
+
+
+class Variable(NamedTuple):
+    """An array with the names of its dimensions."""
+
+    dims: tuple[str, ...]
+    values: npt.NDArray[Any]
 
 
 class Failure(NamedTuple):
@@ -213,7 +219,6 @@ class Outcome:
     error: str = ""
     traceback: str = ""
     seconds: float = 0.0
-    refused: str = ""
 
     @property
     def failed(self) -> bool:
@@ -282,7 +287,7 @@ def _assembled(points: Grid, outcomes: Sequence[Outcome]) -> Dataset:
     found = [(place, _renamed(one.variables, taken)) for place, one in zip(places, outcomes, strict=True)]
     labels: dict[str, dict[Any, int]] = {}
     for _, variables in found:
-        for dims, values, _ in variables.values():
+        for dims, values in variables.values():
             for dim, length in zip(dims, values.shape, strict=True):
                 known = labels.setdefault(dim, {})
                 for label in _along(dim, variables, length):
@@ -301,7 +306,7 @@ def _renamed(variables: Mapping[str, Variable], taken: set[str]) -> dict[str, Va
     def free(name: str) -> str:
         return f"{name}_" if name in taken else name
 
-    return {free(name): Variable(tuple(map(free, dims)), values) for name, (dims, values, _) in variables.items()}
+    return {free(name): Variable(tuple(map(free, dims)), values) for name, (dims, values) in variables.items()}
 
 
 def _along(dim: str, variables: Mapping[str, Variable], length: int) -> list[Any]:

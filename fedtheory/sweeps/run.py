@@ -1,7 +1,7 @@
 """Evaluation of a function or a study on a grid, with joblib and resume.
 
-A result is stored under the identity of its inputs: the function with everything that it refers to, the values of the
-point, the seed, and versions. It is only read for the same identity.
+A result is stored under the identity of its inputs: the function with its sources, the values of the point, the seed,
+and versions. It is only read for the same identity.
 """
 
 from __future__ import annotations
@@ -11,39 +11,36 @@ import hashlib
 import inspect
 import itertools
 import json
-import os
-import signal
-import sys
 import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from fedtheory._storage import files
-from fedtheory._storage.identity import UnidentifiedError, identities, identity
-from fedtheory._storage.netcdf import Variable, dataset_bytes, netcdf_bytes, netcdf_content
-from fedtheory._storage.provenance import code_version
+from fedtheory._storage.identity import UnidentifiedError, identities
+from fedtheory._storage.netcdf import file_bytes, read_file
 from fedtheory._support import validate
 from fedtheory._support.progress import reported, unannounced
+from fedtheory._support.streams import block_sigint
 from fedtheory._support.wording import plain, truncate
-from fedtheory.study import Study, silent
-from fedtheory.study._files import read_study
+from fedtheory.study import Study, read_study, silent
 from fedtheory.sweeps._grid import Grid, Point, gridded
-from fedtheory.sweeps.results import Outcome, Sweep, SweepWarning, variable, variables_of
+from fedtheory.sweeps.results import Outcome, Sweep, SweepWarning, Variable, variable, variables_of
 
 __all__ = ["sweep"]
 
+_DATA, _PART = "fedtheory sweep 1", "fedtheory part 1"
 # Compilers need deep stacks, and threads have small stacks on some platforms.
 _STACK = 64 * 2**20
-# Seconds between two checks of a worker whether its parent is alive.
-_LOOK = 0.5
+# Processes end after so many seconds without work, so also after their parent was killed.
+_IDLE = 10
 
 
 def sweep(
@@ -55,6 +52,7 @@ def sweep(
     backend: str = "loky",
     workers: int | None = None,
     out: str | Path | None = None,
+    version: str = "",
     quick: bool = False,
     progress: bool = False,
 ) -> Sweep:
@@ -78,9 +76,12 @@ def sweep(
         ``"threading"``, ``"sequential"``, ``"dask"`` with an open client, or any other backend that is registered with
         joblib. Each worker uses one thread for linear algebra, since the last bits depend on the number of threads.
     out
-        Folder with one file per configuration and, at the end, all data as ``data.nc``. A sweep that is started again
-        reads the existing configurations; those that failed or whose file is incomplete are run again. With None the
-        results are only kept in memory.
+        Folder with one file per configuration and, at the end, all data as ``data.nc``, for one sweep at a time. A
+        sweep that is started again reads the existing configurations; those that failed or whose file is damaged are
+        run again. With None the results are only kept in memory.
+    version
+        Text that stands for what the identity of the function cannot contain, as a nested function, a function of a
+        notebook, or a data file: change it when they change.
     quick
         Start from the small size of a study.
     progress
@@ -94,10 +95,10 @@ def sweep(
     Raises
     ------
     ValueError, TypeError
-        If the grid, the folder or the backend is invalid, a function that is to be stored cannot be identified, or a
-        worker dies or has other code than this process.
+        If the grid, the folder or the backend is invalid, a function that is to be stored cannot be identified, or
+        joblib cannot run a configuration, as when a worker dies.
     KeyboardInterrupt
-        On Ctrl-C; finished results are in the folder.
+        On Ctrl-C, with a message about the finished results in the folder.
 
     Examples
     --------
@@ -107,20 +108,31 @@ def sweep(
            [11., 17.]])
     """
     points = gridded(grid, seeds, rng)
-    function = function_of(function_or_study, points.dims, quick=quick)
-    workers = -1 if workers is None else validate.count("workers", workers)
-    folder = None if out is None else _folder(files.as_path("out", out))
-    keys = None if folder is None else _keys(function, points)
-    found = {} if keys is None else _kept(folder, keys)
-    missing, failed = {i: one for i, one in enumerate(points) if i not in found}, 0
-    with reported("sweep", len(points), done=len(found)) if progress else contextlib.nullcontext(_silent) as report:
-        for i, outcome in outcomes(function, points, missing, backend, workers):
-            found[i] = outcome if keys is None else _keep(folder, keys[i], outcome)
-            failed += found[i].failed
-            report(len(found), f"{failed} failed" if failed else "")
-    result = Sweep.of(points, [found[i] for i in range(len(points))], folder)
-    if folder is not None:
-        _publish(folder, result)
+    function, identified = function_of(function_or_study, points.dims, quick=quick)
+    backend, workers = validate.text("backend", backend), -1 if workers is None else validate.count("workers", workers)
+    keys = [] if out is None else _keys(identified, points, validate.text("version", version))
+    with contextlib.ExitStack() as stack:
+        folder = None if out is None else _reserved(files.as_path("out", out), stack)
+        found = {} if folder is None else _kept(folder, keys)
+        missing, failed = {i: one for i, one in enumerate(points) if i not in found}, 0
+        show = reported("sweep", len(points), done=len(found)) if progress else contextlib.nullcontext(_silent)
+        try:
+            with show as report, contextlib.closing(_outcomes(function, missing, backend, workers)) as outcomes:
+                for i, outcome in outcomes:
+                    found[i] = outcome if folder is None else _keep(folder, keys[i], outcome)
+                    failed += found[i].failed
+                    report(len(found), f"{failed} failed" if failed else "")
+        except KeyboardInterrupt:
+            kept = (
+                "without out= nothing is kept"
+                if folder is None
+                else f"{folder} keeps them, run the sweep again to go on"
+            )
+            message = f"{len(found)} of {len(points)} configurations are finished: {kept}"
+            raise KeyboardInterrupt(message) from None
+        result = Sweep.of(points, [found[i] for i in range(len(points))], folder)
+        if folder is not None:
+            _publish(folder, result)
     return result
 
 
@@ -128,10 +140,12 @@ def _silent(*_: Any) -> None:
     return
 
 
-def function_of(function_or_study: Any, dims: Sequence[str], *, quick: bool) -> Callable[..., Any]:
-    """Return the function for each point; TypeError or ValueError unless it accepts the grid's arguments."""
+def function_of(function_or_study: Any, dims: Sequence[str], *, quick: bool) -> tuple[Callable[..., Any], Any]:
+    """Return the function for each point, and what identifies it; TypeError or ValueError unless it takes the axes."""
+    path = None
     if isinstance(function_or_study, str | Path):
-        function_or_study = _study_in(function_or_study)
+        path = str(files.as_path("study", function_or_study).resolve())
+        function_or_study = read_study(path)
     if isinstance(function_or_study, Study):
         study = function_or_study
         config = study.quick if quick else study.config
@@ -140,7 +154,8 @@ def function_of(function_or_study: Any, dims: Sequence[str], *, quick: bool) -> 
             if name not in known:
                 message = f"the grid must set parameters of {study.name} ({', '.join(known)}), got {name}"
                 raise ValueError(message)
-        return partial(_study_at, study.run, study.findings, config)
+        function = partial(_study_at, study.run, study.findings, config)
+        return (function if path is None else partial(_file_at, path, quick=quick)), function
     if not callable(function_or_study):
         message = f"what is swept must be a function or a study, got {truncate(function_or_study)}"
         raise TypeError(message)
@@ -149,21 +164,16 @@ def function_of(function_or_study: Any, dims: Sequence[str], *, quick: bool) -> 
     except TypeError as error:
         message = f"the function must take {', '.join(dims) or 'no arguments'} by name, got {error}"
         raise TypeError(message) from None
-    function: Callable[..., Any] = function_or_study
-    return function
+    return function_or_study, function_or_study
 
 
-def _study_in(path: str | Path) -> Study:
-    """Return the study in a file, pickled by value for other processes."""
-    import cloudpickle
-
-    study = read_study(str(files.as_path("study", path).resolve()))
-    for part in (study.run, study.findings, type(study.config)):
-        cloudpickle.register_pickle_by_value(sys.modules[part.__module__])
-    return study
+def _file_at(path: str, *, quick: bool, **settings: Any) -> dict[str, Variable]:
+    """Run the study in a file, which each process reads once."""
+    study = read_study(path)
+    return _study_at(study.run, study.findings, study.quick if quick else study.config, **settings)
 
 
-def _study_at(run: Any, findings: Any, config: Any, **settings: Any) -> dict[str, Variable]:
+def _study_at(run: Any, findings: Any, config: Any, /, **settings: Any) -> dict[str, Variable]:
     """Return the data of a study, whether each ``finding`` ``holds``, and the number of those that do not."""
     data = run(replace(config, **settings), silent)
     held = {name: found.holds for name, found in findings(data).items()}
@@ -174,67 +184,31 @@ def _study_at(run: Any, findings: Any, config: Any, **settings: Any) -> dict[str
     return {**variables_of(data), **found, "not_holding": variable("not_holding", list(held.values()).count(False))}
 
 
-def outcomes(
-    function: Any, points: Grid, missing: Mapping[int, Point], backend: Any, workers: int
-) -> Iterator[tuple[int, Outcome]]:
+def _outcomes(
+    function: Any, missing: Mapping[int, Point], backend: str, workers: int
+) -> Generator[tuple[int, Outcome]]:
     """Run the missing configurations, and yield each outcome as soon as it is known."""
     from joblib import Parallel, delayed, parallel_config
-    from joblib.parallel import get_active_backend
 
-    if not isinstance(backend, str):
-        message = f"backend must be the name of a backend of joblib, as 'loky' or 'threading', got {truncate(backend)}"
-        raise TypeError(message)
-    is_here = backend in ("sequential", "threading")
-    work, expected, code = (function, None, None) if is_here else _packed(function, points)
     options: dict[str, Any] = {"n_jobs": 1 if backend == "sequential" else workers}
     if backend == "loky":
-        # Other code gets new workers, since those of an earlier sweep may have imported modules that were edited later.
-        options |= {"inner_max_num_threads": 1, "initializer": _begin, "initargs": (os.getpid(), code)}
+        options |= {"inner_max_num_threads": 1, "idle_worker_timeout": _IDLE}
+    first = next(iter(missing), None)  # compilation is announced once, not by each worker
+    tasks = (delayed(_attempt)(function, i, one.arguments, announces=i == first) for i, one in missing.items())
     with _one_thread(), contextlib.ExitStack() as stack:
         try:
-            stack.enter_context(parallel_config(backend, **options))
-            if backend == "dask":
-                _report_losses(get_active_backend()[0])
-            run = Parallel(return_as="generator_unordered")
-            first = next(iter(missing), None)  # compilation is announced once, not by each worker
-            found = run(
-                delayed(_attempt)(work, expected, i, one.arguments, announces=i == first) for i, one in missing.items()
-            )
-        except (ValueError, ImportError) as error:
-            message = f"backend must be one that joblib can use here, got {backend}: {' '.join(str(error).split())}"
+            with parallel_config(backend, **options):
+                # Processes inherit that they do not receive Ctrl-C: if one is interrupted while it waits for the next
+                # configuration, joblib reports a lost worker.
+                with block_sigint() if backend == "loky" else contextlib.nullcontext():
+                    found = Parallel(return_as="generator_unordered")(tasks)
+                stack.callback(_closed, found)
+                for outcome in found:  # noqa: UP028 -- `yield from` would close it with a warning
+                    yield outcome
+        except Exception as error:  # of joblib or its backend
+            why = plain(" ".join(f"{type(error).__name__}: {error}".split()))[:200]
+            message = f"backend must be one on which joblib can run the sweep, got {backend!r} with {why}"
             raise ValueError(message) from error
-        stack.callback(_closed, found)
-        while True:
-            try:
-                i, outcome = next(found)
-            except StopIteration:
-                return
-            except Exception as error:  # a worker died, or the cluster raised an exception
-                why = " ".join(f"{type(error).__name__}: {error}".split())
-                message = (
-                    f"workers must live until the sweep is over, got {plain(why)[:200]}; finished results are kept"
-                )
-                raise ValueError(message) from error
-            if outcome.refused:
-                raise ValueError(outcome.refused)
-            yield i, outcome
-
-
-def _report_losses(backend: Any) -> None:
-    """Make a backend report tasks that are lost with their workers; joblib 1.6 waits endlessly for those of Dask."""
-    submit, retrieve = backend.submit, backend.retrieve_result_callback
-
-    def submitted(batch: Any, callback: Any = None) -> Any:
-        future = submit(batch, callback)
-        future.add_done_callback(lambda done: callback(done.exception()) if done.exception() else None)
-        return future
-
-    def retrieved(result: Any) -> Any:
-        if isinstance(result, BaseException):
-            raise result
-        return retrieve(result)
-
-    backend.submit, backend.retrieve_result_callback = submitted, retrieved
 
 
 def _closed(found: Any) -> None:
@@ -242,35 +216,6 @@ def _closed(found: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found.close()
-
-
-def _packed(function: Any, points: Grid) -> tuple[bytes, str | None, str | None]:
-    """Return the work as bytes, its identity, and that of the function alone, None if there is none."""
-    import cloudpickle
-
-    work = function, dict(points.axes)
-    try:
-        packed = cloudpickle.dumps(work)
-    except Exception as error:  # pickling may raise anything
-        message = f"what is swept must be something that can be sent to other processes, got {error}"
-        raise TypeError(message) from error
-    try:
-        return packed, identity(work, here=False), identity(function, here=False)
-    except UnidentifiedError:
-        return packed, None, None
-
-
-def _begin(parent: int, _: str | None) -> None:
-    """Make a worker ignore Ctrl-C, which the parent handles, and exit if the parent was killed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if sys.platform != "win32":
-        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-
-
-def _end_with(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(_LOOK)
-    os._exit(1)
 
 
 @contextlib.contextmanager
@@ -288,35 +233,22 @@ def _one_thread() -> Iterator[None]:
         threading.stack_size(before)
 
 
-_pin = cache(lambda: contextlib.ExitStack().enter_context(_one_thread()))
+@cache
+def _limit_threads() -> None:
+    """Limit linear algebra of a process that works for a sweep to one thread."""
+    import scipy.linalg  # noqa: F401
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(1)
 
 
-@lru_cache(maxsize=4)
-def _unpacked(packed: bytes, expected: str | None) -> Any:
-    import pickle
-
-    work = pickle.loads(packed)  # from the process that started this one, never from a file
-    if expected is not None and identity(work, here=False) != expected:
-        message = "they find other code, or other versions, than the process that started them"
-        raise ImportError(message)
-    return work[0]
-
-
-def _attempt(
-    work: Any, expected: str | None, i: int, arguments: Mapping[str, Any], *, announces: bool = True
-) -> tuple[int, Outcome]:
-    """Run one configuration and report the outcome; packed work is unpacked first."""
-    if isinstance(work, bytes):
-        _pin()
-        try:
-            work = _unpacked(work, expected)
-        except Exception as error:  # an import may raise anything
-            why = " ".join(f"{type(error).__name__}: {error}".split())
-            return i, Outcome(refused=f"workers must run the same code with fedtheory {code_version()}, got {why}")
+def _attempt(function: Any, i: int, arguments: Mapping[str, Any], *, announces: bool) -> tuple[int, Outcome]:
+    """Run one configuration and report the outcome."""
+    _limit_threads()
     start = time.perf_counter()
     try:
         with contextlib.nullcontext() if announces else unannounced():
-            variables = variables_of(work(**arguments))
+            variables = variables_of(function(**arguments))
     except (Exception, SystemExit) as error:  # recorded; the sweep goes on
         taken = time.perf_counter() - start
         why = " ".join(f"{type(error).__name__}: {error}".split())
@@ -326,32 +258,35 @@ def _attempt(
     return i, Outcome(variables, seconds=time.perf_counter() - start)
 
 
-def _keys(function: Any, points: Grid) -> list[str]:
+def _keys(function: Any, points: Grid, version: str) -> list[str]:
     """Return an identity for each configuration: of the function, of the values on the axes, and of the seed."""
+    axes = list(points.axes.values())
     try:
-        of_function, of_values = identity(function), [identities(values) for values in points.axes.values()]
+        of_function, *of_values = identities([function, *itertools.chain(*axes)], version)
     except UnidentifiedError as error:
         message = f"out must be None for a sweep that cannot be identified: {error}"
         raise ValueError(message) from error
-    seeds = [one.seed for one in points]
-    per_point = len(points.seeds or (None,))
-    keys = [(of_function, *point) for point in itertools.product(*of_values) for _ in range(per_point)]
-    texts = [json.dumps([*key, list(points.axes), seed]) for key, seed in zip(keys, seeds, strict=True)]
+    found = iter(of_values)
+    products = itertools.product(*(list(itertools.islice(found, len(values))) for values in axes))
+    of_points = itertools.chain.from_iterable([one] * len(points.seeds or (None,)) for one in products)
+    texts = [
+        json.dumps([of_function, list(points.axes), *own, one.seed]) for own, one in zip(of_points, points, strict=True)
+    ]
     return [hashlib.sha256(text.encode()).hexdigest()[:32] for text in texts]
 
 
-def _folder(path: Path) -> Path:
+def _reserved(path: Path, stack: contextlib.ExitStack) -> Path:
+    """Create a folder, and reserve it for this sweep."""
     try:
-        path.mkdir(parents=True, exist_ok=True)
-        files.writable(path / "data.nc")
+        stack.enter_context(files.locked(path, "only one sweep may write into"))
     except OSError as error:
         message = f"out must be a folder that can be written, got {path} ({error.strerror or error})"
         raise ValueError(message) from error
     return path
 
 
-def _kept(folder: Any, keys: Sequence[str]) -> dict[int, Outcome]:
-    """Return the outcomes in a folder, and warn about incomplete files."""
+def _kept(folder: Path, keys: Sequence[str]) -> dict[int, Outcome]:
+    """Return the outcomes in a folder, and warn about damaged files."""
     found: dict[int, Outcome] = {}
     damaged: list[str] = []
     for i, key in enumerate(keys):
@@ -368,22 +303,24 @@ def _kept(folder: Any, keys: Sequence[str]) -> dict[int, Outcome]:
 
 
 def _read(path: Path, key: str) -> Outcome:
-    variables, attrs = netcdf_content(files.read_bytes(path))
-    order = files.parsed_json(str(attrs.get("order")).encode())
-    seconds = attrs.get("seconds")
-    if attrs.get("identity") != key or not isinstance(seconds, float) or sorted(map(str, order)) != sorted(variables):
+    data = read_file(path, _PART)
+    names, seconds = files.parsed_json(str(data.attrs.get("order")).encode()), data.attrs.get("seconds")
+    if data.attrs.get("identity") != key or not isinstance(seconds, float) or set(names) != set(data.variables):
         message = "which is not the file of this configuration"
         raise files.OtherFileError(message)
-    return Outcome({name: variables[name] for name in order}, seconds=seconds)
+    variables = {name: Variable(tuple(map(str, data[name].dims)), data[name].values) for name in names}
+    return Outcome(variables, seconds=seconds)
 
 
-def _keep(folder: Any, key: str, outcome: Outcome) -> Outcome:
+def _keep(folder: Path, key: str, outcome: Outcome) -> Outcome:
     """Write an outcome; return a failure if it cannot be written."""
     if outcome.failed:
         return outcome
+    import xarray
+
     attrs = {"identity": key, "seconds": float(outcome.seconds), "order": json.dumps(list(outcome.variables))}
     try:
-        content = netcdf_bytes(outcome.variables, attrs)
+        content = file_bytes(xarray.Dataset(outcome.variables, attrs=attrs), _PART)
     except ValueError as error:
         return Outcome(error=f"ValueError: {error}", traceback=traceback.format_exc(), seconds=outcome.seconds)
     files.place(folder / f"{key}.nc", content)
@@ -392,6 +329,6 @@ def _keep(folder: Any, key: str, outcome: Outcome) -> Outcome:
 
 def _publish(folder: Path, result: Sweep) -> None:
     try:
-        files.place(folder / "data.nc", dataset_bytes(result.data))
+        files.place(folder / "data.nc", file_bytes(result.data, _DATA))
     except ValueError as error:
         warnings.warn(f"{folder / 'data.nc'} is not written: {error}", SweepWarning, stacklevel=3)

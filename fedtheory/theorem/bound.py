@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, final, overload
 
 from fedtheory._support.validate import Array, choice
-from fedtheory.formal import PROVED
+from fedtheory.formal import PRINTED, PROVED, Theorem
 from fedtheory.theorem._docstring import parameters_of
 from fedtheory.theorem._formula import Formula
 from fedtheory.theorem._letters import inequality
@@ -158,6 +158,8 @@ class Bound(Generic[P]):
     def __str__(self) -> str:
         rows = [("source", str(self.statement)), ("bounds", self.inequality)]
         rows += [("assumes" if k == 0 else "", assumed.text) for k, assumed in enumerate(self.hypotheses)]
+        proof = self.statement.formal_proof
+        rows += [("in Coq", f"assumes also: {proof.assumes}")] if proof and proof.assumes else []
         return "\n".join([self.__name__, *(line for name, text in rows for line in _folded(name, text))])
 
     def _repr_latex_(self) -> str:
@@ -265,11 +267,13 @@ def states(
     return attach  # type: ignore[return-value] # P has a default
 
 
-def _formal_proof(summands: Callable[..., Any]) -> str:
-    """Return the file with the theorem about a bound of this library, if Coq has checked one."""
+def _formal_proof(summands: Callable[..., Any]) -> Theorem | None:
+    """Return the theorem about a bound of this library that Coq has checked, if there is one."""
     library, _, rest = summands.__module__.partition(".bounds.")
-    theorem = PROVED.get(f"{rest.partition('.')[0]}.{summands.__name__}") if library == "fedtheory" else None
-    return theorem.file if theorem else ""
+    name = f"{rest.partition('.')[0]}.{summands.__name__.removeprefix('_printed_')}"
+    if library != "fedtheory" or (summands.__name__.startswith("_printed_") and PRINTED[name].refuted):
+        return None
+    return PRINTED[name].proved if summands.__name__.startswith("_printed_") else PROVED.get(name)
 
 
 def _refuse_unread(summands: Callable[..., Any], assumes: tuple[Assumption, ...], names: tuple[str, ...]) -> None:

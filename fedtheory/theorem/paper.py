@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from fedtheory._support.validate import choice, count
+from fedtheory.formal import Theorem
 from fedtheory.theorem.scheme import ANY_SCHEME, Scheme
 from fedtheory.theorem.symbols import SYMBOLS, Symbol
 
@@ -69,7 +70,7 @@ class Statement:
 
     ``side`` is ``upper`` if the stated number is an upper bound (or the exact value), and ``lower`` for a lower bound.
     ``options`` are options of ``fedavg`` that the statement covers in addition to those of its hypotheses and
-    arguments. ``formal_proof`` is the file of ``fedtheory.formal`` with a proof that Coq has checked, or empty.
+    arguments. ``formal_proof`` is the theorem of ``fedtheory.formal`` that Coq has checked, or None.
     """
 
     paper: Paper
@@ -79,7 +80,7 @@ class Statement:
     schemes: tuple[Scheme, ...] = field(default=(ANY_SCHEME,))
     side: str = "upper"
     options: tuple[str, ...] = ()
-    formal_proof: str = ""
+    formal_proof: Theorem | None = None
     basis: str = ""
     related: tuple[Paper, str] | None = None
 
@@ -88,7 +89,8 @@ class Statement:
 
     def __str__(self) -> str:
         source = "fedtheory" if self.basis == "own" else f"{self.paper.authors} ({self.paper.year})"
-        proved = f", formally proved ({self.formal_proof})" if self.formal_proof else ""
+        proof = self.formal_proof
+        proved = f", proved in Coq for finite randomness ({proof.file}, {proof.name})" if proof else ""
         text = ", ".join(filter(None, (source, self.number, self.equation)))
         if self.related is not None:
             paper, number = self.related

@@ -2,16 +2,14 @@
 
 import contextlib
 import os
-import signal
-import threading
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any, TypeVar
 
 from fedtheory._support import validate
 from fedtheory._support.streams import block_sigint
-from fedtheory.verification.catalogue import known_claims, one_claim
-from fedtheory.verification.claims import Claim
+from fedtheory.claims.catalogue import known_claims, one_claim
+from fedtheory.theorem.claims import Claim
 
 __all__ = ["in_order", "number_of_jobs", "pool", "received", "sent"]
 
@@ -54,33 +52,13 @@ def pool(jobs: int, return_as: str = "list") -> Iterator[Any]:
     """Start processes and yield joblib's ``Parallel`` on them."""
     from joblib import Parallel, delayed
 
-    options = {"return_as": return_as, "inner_max_num_threads": 1, "initializer": _ignore_interrupts}
-    with warnings.catch_warnings(), _quiet_manager(), Parallel(n_jobs=jobs, backend="loky", **options) as run:
+    options = {"return_as": return_as, "inner_max_num_threads": 1}
+    with warnings.catch_warnings(), Parallel(n_jobs=jobs, backend="loky", **options) as run:
         # A worker that imported large libraries is replaced, because joblib mistakes its size for a memory leak.
         warnings.filterwarnings("ignore", message="A worker stopped")
         with block_sigint():  # inherited by the worker processes
             list(run([delayed(os.getpid)()]))
         yield run
-
-
-@contextlib.contextmanager
-def _quiet_manager() -> Iterator[None]:
-    """Suppress the KeyError that loky's thread may raise when its processes are ended while work is pending."""
-    hook = threading.excepthook
-
-    def quiet(arguments: Any) -> None:
-        if arguments.exc_type is not KeyError or "ExecutorManager" not in getattr(arguments.thread, "name", ""):
-            hook(arguments)
-
-    threading.excepthook = quiet
-    try:
-        yield
-    finally:
-        threading.excepthook = hook
-
-
-def _ignore_interrupts() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def sent(claim: Claim) -> Claim | str:

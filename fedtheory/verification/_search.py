@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory.verification.claims import Claim, is_own
-from fedtheory.verification.findings import Finding
+from fedtheory.theorem.claims import Claim, is_own
+from fedtheory.theorem.findings import Finding
 from fedtheory.verification.instances import Choice, check_on
 
 __all__ = ["Step", "climb", "climbs_in_turn", "score", "score_beyond", "shrink", "size"]
@@ -200,7 +200,7 @@ def climbs_in_turn(claim: Claim, seeds: np.random.SeedSequence, start: Sequence[
 def score_beyond(finding: Finding) -> float:
     """Return how close a finding is to breaking an inequality, relative to its baseline; 1 at equality.
 
-    >>> from fedtheory.verification.findings import at_most
+    >>> from fedtheory.theorem.findings import at_most
     >>> [score_beyond(at_most(*sides, baseline=100)) for sides in ((99, 98), (98, 99))], score_beyond(at_most(1, 2))
     ([1.5, 0.5], 0.5)
     """

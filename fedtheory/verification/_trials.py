@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory.verification.claims import Claim, is_own
-from fedtheory.verification.findings import Finding, is_number, not_applicable
+from fedtheory.theorem.claims import Claim, is_own
+from fedtheory.theorem.findings import Finding, is_number, not_applicable
 from fedtheory.verification.hunts import Hunt, hunting
 from fedtheory.verification.instances import EXAMPLE, regression_examples, reproduce
 

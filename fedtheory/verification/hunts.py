@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from fedtheory._support import validate
+from fedtheory.claims.catalogue import one_claim
+from fedtheory.theorem.claims import Claim
+from fedtheory.theorem.findings import Finding
 from fedtheory.verification._jobs import number_of_jobs, pool, received, sent
 from fedtheory.verification._search import Step, climbs_in_turn, score, shrink
-from fedtheory.verification.catalogue import one_claim
-from fedtheory.verification.claims import Claim
-from fedtheory.verification.findings import Finding
 from fedtheory.verification.instances import shortest
 
 __all__ = ["hunt"]

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory.verification.claims import Claim
-from fedtheory.verification.findings import Finding
+from fedtheory.theorem.claims import Claim
+from fedtheory.theorem.findings import Finding
 
 __all__ = ["regression_examples", "replay", "reproduce"]
 
@@ -66,7 +66,7 @@ def reproduce(claim: Claim, rng: validate.RNGLike, index: int) -> Finding:
 
     Examples
     --------
-    >>> from fedtheory.verification.catalogue import one_claim
+    >>> from fedtheory.claims.catalogue import one_claim
     >>> reproduce(one_claim("power-of-choice:lemma-b1"), rng=0, index=3).holds
     True
     """
@@ -105,7 +105,7 @@ def replay(claim: Claim, choices: Sequence[float]) -> Finding:
 
     Examples
     --------
-    >>> from fedtheory.verification.catalogue import one_claim
+    >>> from fedtheory.claims.catalogue import one_claim
     >>> lemma = one_claim("power-of-choice:lemma-b1")
     >>> replay(lemma, [0.5, 0.25]).measured == replay(lemma, [0.5, 0.25]).measured
     True
@@ -118,7 +118,7 @@ def replay(claim: Claim, choices: Sequence[float]) -> Finding:
 def check_on(claim: Claim, choices: Iterable[float], rng: np.random.Generator) -> tuple[Finding, tuple["Choice", ...]]:
     """Check the instance that begins with the given choices; return the finding and all choices that were read.
 
-    >>> from fedtheory.verification.catalogue import one_claim
+    >>> from fedtheory.claims.catalogue import one_claim
     >>> finding, read = check_on(one_claim("power-of-choice:lemma-b1"), [0.5, 0.25], np.random.default_rng(0))
     >>> finding.holds, [one.number for one in read[:2]]
     (True, [0.5, 0.25])

@@ -7,8 +7,8 @@ from fractions import Fraction
 from shlex import quote
 from typing import Any
 
-from fedtheory.verification.claims import Claim, is_own
-from fedtheory.verification.findings import NO_COUNTEREXAMPLE, Finding
+from fedtheory.theorem.claims import Claim, is_own
+from fedtheory.theorem.findings import NO_COUNTEREXAMPLE, Finding
 from fedtheory.verification.verdicts import HUNTED, Verdict
 
 __all__ = ["rows"]
@@ -99,7 +99,7 @@ def _of_worst(verdict: Verdict) -> dict[str, Any]:
 def of_finding(worst: Finding) -> dict[str, Any]:
     """Return the part of a row that describes the worst instance.
 
-    >>> from fedtheory.verification.findings import at_most
+    >>> from fedtheory.theorem.findings import at_most
     >>> found = of_finding(at_most(Fraction(1, 3), Fraction(2, 3), instance={"x": Fraction(1, 7)}))
     >>> found["worst_ratio"], found["measured"], found["relation"], found["predicted"], found["instance"]
     (0.5, '1/3', '<=', '2/3', {'x': '1/7'})

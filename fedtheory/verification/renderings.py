@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory._support.wording import format_pair, format_value, short_exponent
-from fedtheory.verification.findings import ERROR, FAILS, HOLDS, NO_COUNTEREXAMPLE
+from fedtheory.theorem.findings import ERROR, FAILS, HOLDS, NO_COUNTEREXAMPLE
 from fedtheory.verification.records import LOOSE, Row, factor_text, number_of
 
 __all__ = ["false_alarms", "markdown_table"]

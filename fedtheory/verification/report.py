@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fedtheory.theorem._letters import mathml
-from fedtheory.verification.findings import FAILS
+from fedtheory.theorem.findings import FAILS
 from fedtheory.verification.records import Row, number_of, rows
 from fedtheory.verification.renderings import (
     applicable,

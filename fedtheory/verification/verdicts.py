@@ -11,11 +11,9 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.summary import Summary
 from fedtheory._support.wording import format_value
-from fedtheory.verification._jobs import in_order, number_of_jobs
-from fedtheory.verification._trials import DRAWS_PER_INSTANCE, FIRST, Effort, Hunted, Ranges, Trials, tried, widen
-from fedtheory.verification.catalogue import select_claims
-from fedtheory.verification.claims import BUDGETS, Claim, Kind, is_own
-from fedtheory.verification.findings import (
+from fedtheory.claims.catalogue import select_claims
+from fedtheory.theorem.claims import BUDGETS, Claim, Kind, is_own
+from fedtheory.theorem.findings import (
     ERROR,
     FAILS,
     HOLDS,
@@ -25,6 +23,8 @@ from fedtheory.verification.findings import (
     Finding,
     severity,
 )
+from fedtheory.verification._jobs import in_order, number_of_jobs
+from fedtheory.verification._trials import DRAWS_PER_INSTANCE, FIRST, Effort, Hunted, Ranges, Trials, tried, widen
 
 __all__ = ["Verdict", "examine", "verify"]
 
@@ -200,7 +200,7 @@ def verdicts_of(
 ) -> Generator[Verdict, None, None]:
     """Yield the verdicts one by one; ``hunt_seconds`` is the total time of all hunts.
 
-    >>> from fedtheory.verification.catalogue import select_claims
+    >>> from fedtheory.claims.catalogue import select_claims
     >>> selected = select_claims("power-of-choice:lemma-b1")
     >>> [(verdict.verdict, verdict.num_instances) for verdict in verdicts_of(selected, num_instances=5, rng=3)]
     [('holds', 6)]
@@ -257,7 +257,7 @@ def examine(claim: Claim, num_instances: int | None = None, rng: validate.RNGLik
 
     Examples
     --------
-    >>> from fedtheory.verification.catalogue import one_claim
+    >>> from fedtheory.claims.catalogue import one_claim
     >>> examine(one_claim("power-of-choice:lemma-b1"), num_instances=5).num_instances
     6
     """

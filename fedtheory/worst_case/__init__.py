@@ -13,7 +13,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "aligned_selection": ["fedalign"],
         "biased_selection": ["power_of_choice"],
         "closed_forms": ["ClosedForm", "closed_form"],
-        "comparisons": ["Comparison", "Sensitivity", "compare"],
+        "comparisons": ["Comparison", "Sensitivity", "compare", "compared"],
         "compression": ["compressed_gradients", "ef21", "error_feedback"],
         "control_variates": ["scaffold"],
         "error_floors": ["error_floor"],
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from fedtheory.worst_case.comparisons import Comparison as Comparison
     from fedtheory.worst_case.comparisons import Sensitivity as Sensitivity
     from fedtheory.worst_case.comparisons import compare as compare
+    from fedtheory.worst_case.comparisons import compared as compared
     from fedtheory.worst_case.compression import compressed_gradients as compressed_gradients
     from fedtheory.worst_case.compression import ef21 as ef21
     from fedtheory.worst_case.compression import error_feedback as error_feedback

@@ -17,7 +17,7 @@ from fedtheory.worst_case.proofs import Proof
 
 __all__: list[str] = []
 
-FORMAT = "fedtheory certificate 2"
+FORMAT = "fedtheory certificate 3"
 
 
 def document_of(cases: Iterable[dict[str, Any]]) -> str:
@@ -97,10 +97,10 @@ class Writer:
         found: list[list[Any]] = []
         for number, own in sorted(parts.items()):
             whole = {block for block, _ in self.record.steps[number].made.coordinates}
-            same = own.keys() == whole and len({*own.values()}) == 1
+            c = next(iter(own.values()))
             found += (
-                [[self.number(next(iter(own.values()))), number]]
-                if same
+                [[self.number(c), number]]
+                if own.keys() == whole and all(other == c for other in own.values())
                 else [[self.number(c), number, block] for block, c in sorted(own.items())]
             )
         return found
@@ -122,8 +122,6 @@ class Writer:
     def function(self, one: Declared) -> dict[str, Any]:
         """Return a function or an operator with its calls: points, gradients and numbers of values, -1 for 0."""
         of = {part.name: getattr(one.of, part.name) for part in fields(one.of)}
-        if of.get("restricted_secant") is not None:  # which does not imply convexity
-            del of["mu"]
         kept = {name: c if isinstance(c, bool) else self.number(c) for name, c in of.items() if c is not None}
         calls = [
             [
@@ -131,7 +129,6 @@ class Writer:
                 self.vector(call.at),
                 self.vector(call.gradient),
                 self.values.get(call.value, -1),
-                *([self.number(call.epsilon)] if call.epsilon else []),
             ]
             for call in one.calls
         ]
@@ -141,4 +138,4 @@ class Writer:
             "class": kept,
         }
         found |= {"blocks": [*one.blocks], "clients": one.num_clients, "calls": calls}
-        return found | {"minimum": one.minimum, "least": one.least is not None, "adjoint_of": one.adjoint_of}
+        return found | {"minimum": one.minimum, "least": one.least is not None}

@@ -1,41 +1,31 @@
-"""Named constants: rationals that remember the rational function that they are, and the domain on which these hold.
+"""Named constants: rationals that remember the rational function that they are.
 
 A program that is run once with named constants gives its conditions for all constants. Each comparison of two numbers
-and each division is written down: on a domain where comparisons have the same outcome, and no divisor is 0, the
-conditions are the same.
+and each division is recorded. On a domain where comparisons have the same outcome, and no divisor is 0, the conditions
+are the same.
 """
 
 from __future__ import annotations
 
 import numbers
 import operator
-import random
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from fractions import Fraction
-from itertools import combinations_with_replacement, islice
-from math import prod
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
-from fedtheory.arithmetic.matrices import solve_exactly
+from fedtheory._support.wording import format_number
 
 __all__: list[str] = []
-
-_MOST_DRAWS = 5_000
-_MOST_PRODUCTS = 1500
-"""Products of the inequalities of a domain in one certificate of a sign."""
-_DEGREES = ((0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1), (3, 0))
-"""Degrees of multipliers, and by how much the degrees of both sides are larger, in the order of trial."""
 
 
 @final
 class Constant(Fraction):
     """A rational number with the rational function whose value it is.
 
-    Two constants are equal if their functions are. An order is that of the numbers, and is added to ``compared``. So is
-    that two constants differ, or that one is not 0, where a branch may depend on it. All that would use the number
-    alone, such as ``float`` and ``numerator``, raises a TypeError, and so do ``hash`` and ``str`` in a user's program.
-    As a program may catch this error, the refused use is added to ``compared`` as ``0 > 0``, which is never proved.
+    Two constants are equal if their functions are. An order is that of the numbers. Orders, and that two constants
+    differ, are added to ``compared``. All that would use the number or the text alone, such as ``float``, ``hash`` and
+    ``str``, raises a TypeError. As a program may catch this error, the use is added to ``compared`` as ``0 > 0``, which
+    is never proved. The library uses ``vanishes``, ``key_of`` and ``written`` in the place of truth, hash and text.
     """
 
     __slots__ = ("compared", "function", "number")
@@ -48,74 +38,149 @@ class Constant(Fraction):
         self.number, self.function, self.compared = number, function, compared
         return self
 
-    def __repr__(self) -> str:
-        return self._text(_caller())
+    def _refuse(self, *_: Any) -> Any:
+        self.compared.add((self.function.field.zero, True))
+        message = (
+            "a named constant must be added, multiplied, divided, or compared with integers and fractions, got another "
+            f"use of {self.function.as_expr()}"
+        )
+        raise TypeError(message)
 
-    def __str__(self) -> str:
-        return self._text(_caller())
+    def _undefined(self, other: object) -> Any:
+        """Refuse numbers with which fractions can be added or compared, but which are not rational."""
+        is_inexact = isinstance(other, numbers.Number) and not isinstance(other, numbers.Rational)
+        return self._refuse() if is_inexact else NotImplemented
 
-    def __format__(self, _: str) -> str:
-        return self._text(_caller())
+    def _made(self, number: Fraction, function: Any) -> Fraction:
+        """Return a result, which is an ordinary number if its function is constant."""
+        if function.numer.is_ground and function.denom.is_ground:
+            # Constants of two pieces have numbers of two points, so that only the function decides.
+            return as_fraction(function.numer.LC / function.denom.LC)
+        return Constant(number, function, self.compared)
 
-    def __hash__(self) -> int:  # type: ignore[override] # of numbers.Complex, which has None
-        # The hash is that of the number: a dictionary would find it there, and nowhere else.
-        if not _caller().startswith("fedtheory."):
-            _refuse(self)
-        return Fraction.__hash__(self)
+    def _compare(self, apart: Any, number: Fraction, *, is_strict: bool = True) -> None:
+        """Record that a difference has the sign of its value here."""
+        if not (apart.numer.is_ground and apart.denom.is_ground):
+            self.compared.add((apart if number > 0 else -apart, is_strict))
+
+    def _computed(self, work: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:
+        given = other if one is self else one
+        if not isinstance(given, int | Fraction):
+            return self._undefined(given)
+        functions = [function_of(part, self.function.field) for part in (one, other)]
+        if work is operator.truediv and functions[1]:
+            self._compare(functions[1], number_of(other))
+        return self._made(work(number_of(one), number_of(other)), work(*functions))
+
+    def _ordered(self, work: Callable[[Any, Any], bool], other: Any) -> Any:
+        if not isinstance(other, int | Fraction):
+            return self._undefined(other)
+        outcome, apart = work(self.number, number_of(other)), self.number - number_of(other)
+        # Which of the two is larger, and whether they may be equal, must be the same on the whole domain.
+        function = self.function - function_of(other, self.function.field)
+        self._compare(function, apart, is_strict=outcome == (work in (operator.lt, operator.gt)))
+        return outcome
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, int | Fraction):
-            undefined: bool = _undefined(self, other)
+            undefined: bool = self._undefined(other)
             return undefined
         function = function_of(other, self.function.field)
-        # Caches of the library may hold constants of an earlier call, which belong to another field.
-        if function.field == self.function.field and not _drops_zeros(_caller()):
+        if function.field == self.function.field:  # a program may keep a constant of an earlier call
             self._compare(self.function - function, self.number - number_of(other))
         return bool(self.function == function)
 
     def __bool__(self) -> bool:
-        if not _drops_zeros(_caller()):
-            self._compare(self.function, self.number)
+        self._compare(self.function, self.number)
         return bool(self.function)
 
     def __pow__(self, power: Any, modulo: Any = None) -> Any:
         if not isinstance(power, int):
-            return _undefined(self, power)
+            return self._undefined(power)
         if power < 0:
             self._compare(self.function, self.number)
-        return Constant(self.number**power, self.function**power, self.compared)
+        return self._made(self.number**power, self.function**power)
 
-    def __neg__(self) -> Constant:
-        return Constant(-self.number, -self.function, self.compared)
+    def __neg__(self) -> Any:
+        return self._made(-self.number, -self.function)
 
     def __pos__(self) -> Constant:
         return self
 
-    def __abs__(self) -> Constant:
+    def __abs__(self) -> Any:
         return self if self >= 0 else -self
 
-    def _text(self, caller: str) -> str:
-        if not caller.startswith("fedtheory."):
-            _refuse(self)
-        return str(self.function.as_expr())
+    def __add__(self, other: Any) -> Any:
+        return self._computed(operator.add, self, other)
 
-    def _compare(self, apart: Any, number: Fraction, *, is_strict: bool = True) -> None:
-        """Write down that a difference has the sign of its value here."""
-        if not (apart.numer.is_ground and apart.denom.is_ground):
-            self.compared.add((apart if number > 0 else -apart, is_strict))
+    def __radd__(self, other: Any) -> Any:
+        return self._computed(operator.add, other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._computed(operator.sub, self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._computed(operator.sub, other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._computed(operator.mul, self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self._computed(operator.mul, other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._computed(operator.truediv, self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._computed(operator.truediv, other, self)
+
+    def __lt__(self, other: Any) -> Any:
+        return self._ordered(operator.lt, other)
+
+    def __le__(self, other: Any) -> Any:
+        return self._ordered(operator.le, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._ordered(operator.gt, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._ordered(operator.ge, other)
+
+    def __hash__(self) -> int:  # type: ignore[override]  # numbers.Complex has None
+        refused: int = self._refuse()
+        return refused
+
+    _refused: Any = _refuse
+    __repr__ = __str__ = __format__ = _refused
+    __float__ = __int__ = __trunc__ = __floor__ = __ceil__ = __round__ = __complex__ = _refused
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __divmod__ = __rdivmod__ = __rpow__ = _refused
+    __copy__ = __deepcopy__ = __reduce__ = __reduce_ex__ = _refused
+    as_integer_ratio = is_integer = limit_denominator = _refused
+    numerator = denominator = property(_refuse)
 
 
-def _caller() -> str:
-    """Return the module from which a method of a constant is called."""
-    return str(sys._getframe(2).f_globals.get("__name__", ""))
-
-
-def _drops_zeros(module: str) -> bool:
-    """Whether a module of this library leaves out terms with the coefficient 0, and does nothing else, if one is 0.
+def vanishes(number: Any) -> bool:
+    """Whether a number is 0; a constant only if it is 0 at all constants.
 
     Terms that are kept change nothing at constants where their coefficients become 0.
     """
-    return module.startswith("fedtheory.worst_case._") and not module.endswith("._functions")
+    return not (number.function if isinstance(number, Constant) else number)
+
+
+def key_of(coordinates: Mapping[Any, Any]) -> frozenset[tuple[Any, Hashable]]:
+    """Return a key that mappings with equal numbers have in common."""
+    return frozenset((place, hashable(c)) for place, c in coordinates.items())
+
+
+def hashable(number: Any) -> Hashable:
+    """Return a number, and in the place of a constant its function."""
+    found: Hashable = number.function if isinstance(number, Constant) else number
+    return found
+
+
+def written(number: Any) -> str:
+    """Return the text of a number, or of a constant's function, for a message."""
+    return str(number.function.as_expr()) if isinstance(number, Constant) else format_number(number)
 
 
 def function_of(number: Fraction | int, field: Any) -> Any:
@@ -134,268 +199,9 @@ def evaluate(function: Any, point: Sequence[Fraction]) -> Fraction:
     """Return the value of a rational function; ZeroDivisionError at a pole."""
     field = function.field
     pairs = [*zip(field.ring.gens, (field.domain(c.numerator, c.denominator) for c in point), strict=True)]
-    return _fraction(function.numer.evaluate(pairs) / function.denom.evaluate(pairs))
+    return as_fraction(function.numer.evaluate(pairs) / function.denom.evaluate(pairs))
 
 
-def _arithmetic(name: str, work: Callable[[Any, Any], Any]) -> None:
-    def result(self: Constant, one: Any, other: Any) -> Any:
-        given = other if one is self else one
-        if not isinstance(given, int | Fraction):
-            return _undefined(self, given)
-        functions = [function_of(part, self.function.field) for part in (one, other)]
-        if name == "truediv":
-            self._compare(functions[1], number_of(other))
-        return Constant(work(number_of(one), number_of(other)), work(*functions), self.compared)
-
-    setattr(Constant, f"__{name}__", lambda self, other: result(self, self, other))
-    setattr(Constant, f"__r{name}__", lambda self, other: result(self, other, self))
-
-
-def _order(name: str, work: Callable[[Any, Any], bool]) -> None:
-    def compare(self: Constant, other: Any) -> Any:
-        if not isinstance(other, int | Fraction):
-            return _undefined(self, other)
-        outcome, apart = work(self.number, number_of(other)), self.number - number_of(other)
-        # Which of the two is larger, and whether they may be equal, must be the same on the whole domain.
-        function = self.function - function_of(other, self.function.field)
-        self._compare(function, apart, is_strict=outcome == (name in ("lt", "gt")))
-        return outcome
-
-    setattr(Constant, f"__{name}__", compare)
-
-
-def _undefined(self: Constant, other: object) -> Any:
-    """Refuse numbers with which fractions can be added or compared, but which are not rational."""
-    is_inexact = isinstance(other, numbers.Number) and not isinstance(other, numbers.Rational)
-    return _refuse(self) if is_inexact else NotImplemented
-
-
-def _refuse(self: Constant, *_: Any) -> Any:
-    self.compared.add((self.function.field.zero, True))
-    message = (
-        "a named constant must be added, multiplied, divided, or compared with integers and fractions, got another use "
-        f"of {self.function.as_expr()}"
-    )
-    raise TypeError(message)
-
-
-for _name in ("add", "sub", "mul", "truediv"):
-    _arithmetic(_name, getattr(operator, _name))
-for _name in ("lt", "le", "gt", "ge"):
-    _order(_name, getattr(operator, _name))
-for _name in (
-    "float", "int", "trunc", "floor", "ceil", "round", "floordiv", "rfloordiv", "mod", "rmod", "divmod", "rdivmod",
-    "rpow", "complex", "copy", "deepcopy", "reduce", "reduce_ex",
-):  # fmt: skip
-    setattr(Constant, f"__{_name}__", _refuse)
-for _name in ("as_integer_ratio", "is_integer", "limit_denominator"):
-    setattr(Constant, _name, _refuse)
-for _name in ("numerator", "denominator"):
-    setattr(Constant, _name, property(_refuse))
-
-
-Combination = tuple[tuple[Fraction, tuple[int, ...]], ...]
-"""A sum of products of a domain's inequalities: coefficients above 0, and the numbers of the factors."""
-
-
-class Sign(NamedTuple):
-    """Why a polynomial factor is positive, or at least 0: ``multiplier * factor = total``, with sums of products.
-
-    The multiplier is above 0. Without a total only an even power of the factor is at least 0.
-    """
-
-    factor: Any
-    multiplier: Combination
-    total: Combination
-    is_strict: bool
-
-
-@final
-class Domain:
-    """Polynomial inequalities ``g > 0`` or ``g >= 0`` between named constants.
-
-    Attributes
-    ----------
-    names, field, constants
-        Names of the constants, the field of rational functions of them, and the constants in it.
-    inequalities
-        Polynomials, each with whether it is above 0.
-    texts
-        The inequalities as they were given.
-    """
-
-    def __init__(self, names: Sequence[str], relations: Callable[..., Any]) -> None:
-        from sympy import QQ, Rel, Symbol
-        from sympy.polys.fields import field
-
-        self.names, self._relations = tuple(names), relations
-        self.field, *self.constants = field(self.names, QQ)
-        try:
-            found = [*relations(*map(Symbol, self.names))]
-        except TypeError:
-            found = []
-        if not found or not all(isinstance(one, Rel) and one.rel_op in ("<", "<=", ">", ">=") for one in found):
-            message = (
-                "domain must return a list of inequalities between two numbers, [0 < eta, eta < 2] for example "
-                f"(0 < eta < 2 is two), got {found or 'none'}"
-            )
-            raise ValueError(message)
-        self.texts = tuple(str(one) for one in found)
-        self.inequalities: list[tuple[Any, bool]] = []
-        for one in found:
-            self._signs: dict[Any, Sign | None] = {}  # each inequality may prove more
-            try:
-                apart = self.field.from_expr(one.gts - one.lts)
-            except ValueError:
-                message = f"an inequality must compare ratios of polynomials of {', '.join(self.names)}, got {one}"
-                raise ValueError(message) from None
-            sign = 1 if apart.denom.is_ground else self.sign(apart.denom)
-            if sign is None:
-                message = f"an inequality must have a denominator of one sign by those before it, got {one}"
-                raise ValueError(message)
-            above = apart.numer / apart.denom.LC if apart.denom.is_ground else apart.numer * sign
-            self.inequalities.append((above, one.rel_op in ("<", ">")))
-        self._signs = {}
-
-    def with_positive(self, polynomial: Any) -> Domain:
-        """Return the part of the domain on which a polynomial is at least 0."""
-        from sympy import S
-
-        found, expression = object.__new__(Domain), polynomial.as_expr()
-        found.__dict__ = {**self.__dict__, "_signs": {}}
-        found.inequalities = [*self.inequalities, (polynomial, False)]
-        found.texts = (*self.texts, str(expression >= S.Zero))
-        return found
-
-    def contains(self, point: Sequence[Fraction]) -> bool:
-        """Whether constants fulfill all inequalities."""
-        values = (g.evaluate([*zip(g.ring.gens, map(self.rational, point), strict=True)]) for g, _ in self.inequalities)
-        return all(
-            value > 0 or (not strict and value == 0)
-            for value, (_, strict) in zip(values, self.inequalities, strict=True)
-        )
-
-    def named(self, point: Sequence[Fraction]) -> str:
-        """Return constants with their names, as text."""
-        return ", ".join(f"{name}={c}" for name, c in zip(self.names, point, strict=True))
-
-    def rational(self, number: Fraction) -> Any:
-        """Return a rational as a number of the field's domain."""
-        return self.field.domain(number.numerator, number.denominator)
-
-    def points(self) -> Iterator[tuple[Fraction, ...]]:
-        """Yield distinct points of the domain with small denominators."""
-        source, known = random.Random(0), set[tuple[Fraction, ...]]()
-        for _ in range(_MOST_DRAWS):
-            denominators = [source.randint(3, 19) for _ in self.names]
-            point = tuple(Fraction(source.randint(1, 2 * b), b) for b in denominators)
-            if point not in known and self.contains(point):
-                known.add(point)
-                yield point
-
-    def sign(self, polynomial: Any, *, strict: bool = True) -> int | None:
-        """Return the proved sign of a polynomial on the domain, 1 or -1, where it may be 0 unless strict; else None."""
-        signs = self.signs(polynomial)
-        if signs is None or (strict and not all(one.is_strict for _, one, _ in signs[1])):
-            return None
-        return signs[0]
-
-    def signs(self, polynomial: Any) -> tuple[int, list[tuple[Any, Sign, int]]] | None:
-        """Return the sign of a polynomial, and its factors, each at least 0, with a certificate and its power."""
-        content, factors = polynomial.factor_list()
-        total, found = 1 if content > 0 else -1, list[tuple[Any, Sign, int]]()
-        for factor, power in factors:
-            positive = self.certificate(factor)
-            negative = None if positive and positive.is_strict else self.certificate(-factor)
-            best = negative if negative and (positive is None or negative.is_strict) else positive
-            if best is None and power % 2 == 0:
-                best = Sign(factor, (), (), is_strict=False)  # an even power, of any sign
-            if best is None:
-                return None
-            total *= -1 if best is negative and power % 2 else 1
-            found.append((best.factor, best, power))
-        return total, found
-
-    def certificate(self, polynomial: Any) -> Sign | None:
-        """Write a multiple of a polynomial as a sum of products of the inequalities with positive coefficients.
-
-        Such sums exist for polynomials that are positive on a compact polytope (Handelman 1988), and with multipliers
-        on other sets.
-        """
-        if polynomial not in self._signs:
-            self._signs[polynomial] = self._found(polynomial)
-        return self._signs[polynomial]
-
-    def _found(self, polynomial: Any) -> Sign | None:
-        degree = max((sum(monomial) for monomial in polynomial.monoms()), default=0)
-        for of_multiplier, more in _DEGREES:
-            products = [*islice(self._products(degree + of_multiplier + more), _MOST_PRODUCTS)]
-            strict = [one for one in self._products(of_multiplier) if self._is_strict(one[0])]
-            found = _identity([polynomial * p for _, p in strict], [p for _, p in products])
-            if found is not None:
-                multiplier = tuple((c, strict[k][0]) for k, c in found[0].items())
-                total = tuple((c, products[k][0]) for k, c in found[1].items())
-                return Sign(polynomial, multiplier, total, any(self._is_strict(factors) for _, factors in total))
-        return None
-
-    def _is_strict(self, factors: Sequence[int]) -> bool:
-        return all(self.inequalities[k][1] for k in factors)
-
-    def _products(self, degree: int) -> Iterator[tuple[tuple[int, ...], Any]]:
-        """Yield products of the inequalities up to a degree, with the numbers of their factors."""
-        known = [g for g, _ in self.inequalities]
-        degrees = [max(sum(monomial) for monomial in g.monoms()) for g in known]
-        one = self.constants[0].numer.ring.one
-        for number in range(degree + 1):
-            for factors in combinations_with_replacement(range(len(known)), number):
-                if sum(degrees[k] for k in factors) <= degree:
-                    yield factors, prod((known[k] for k in factors), start=one)
-
-    def holds(self, function: Any, *, strict: bool = False) -> bool:
-        """Whether a rational function has no pole on the domain and is at least 0, or above 0, there."""
-        if not function:
-            return not strict
-        below = self.sign(function.denom)
-        return below is not None and self.sign(function.numer, strict=strict) == below
-
-
-def _identity(left: Sequence[Any], right: Sequence[Any]) -> tuple[dict[int, Fraction], dict[int, Fraction]] | None:
-    """Return coefficients of at least 0 with which two families of polynomials have one sum.
-
-    Those on the left add up to 1. They solve a linear program, exactly.
-    """
-    import numpy as np
-    from scipy.optimize import linprog
-
-    monomials = {m: k for k, m in enumerate(sorted({m for p in (*left, *right) for m in p.monoms()}))}
-    rows, signed = len(monomials), [(p, 1) for p in left] + [(p, -1) for p in right]
-    columns = [{monomials[m]: sign * _fraction(c) for m, c in p.terms()} for p, sign in signed]
-    for column in columns[: len(left)]:
-        column[rows] = Fraction(1)
-    table, goal = np.zeros((rows + 1, len(columns))), np.zeros(rows + 1)
-    goal[rows] = 1
-    try:
-        for number, column in enumerate(columns):
-            for row, c in column.items():
-                table[row, number] = float(c)
-    except OverflowError:
-        return None
-    solution = linprog(np.ones(len(columns)), A_eq=table, b_eq=goal, bounds=(0, None), method="highs-ds")
-    if solution.status != 0:
-        return None
-    support = [int(k) for k in np.flatnonzero(solution.x > 1e-9)]
-    try:
-        found = solve_exactly([columns[k] for k in support], {rows: Fraction(1)})
-    except ArithmeticError:
-        return None
-    if any(c < 0 for c in found.values()):
-        return None
-    whole = {support[k]: c for k, c in found.items() if c}
-    return (
-        {k: c for k, c in whole.items() if k < len(left)},
-        {k - len(left): c for k, c in whole.items() if k >= len(left)},
-    )
-
-
-def _fraction(number: Any) -> Fraction:
+def as_fraction(number: Any) -> Fraction:
+    """Return a number of a field's domain as a fraction."""
     return Fraction(int(number.numerator), int(number.denominator))

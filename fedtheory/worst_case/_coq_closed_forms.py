@@ -12,28 +12,18 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from fedtheory.worst_case._certificate_files import Writer, problem_document
-from fedtheory.worst_case._constants import Combination, Constant, Domain, Sign
-from fedtheory.worst_case._coq_names import NotStated
+from fedtheory.worst_case._constants import Constant
+from fedtheory.worst_case._coq_names import constants, theorem_names
 from fedtheory.worst_case._coq_statement import Statement
-from fedtheory.worst_case._coq_terms import Num, constant, less, named, polynomial, real
+from fedtheory.worst_case._coq_terms import Num, constant, less, polynomial, real
+from fedtheory.worst_case._domains import Combination, Domain, Sign
 from fedtheory.worst_case.checker._problem import Problem
-from fedtheory.worst_case.formal_theorems import SIDES, Weighted, balanced, checked_names, folded, weighted
+from fedtheory.worst_case.formal_theorems import SIDES, Weighted, balanced, folded, weighted
 
 __all__: list[str] = []
 
 HEAD = """From FedTheory Require Import Families.
 Open Scope R_scope.
-
-(** Conditions on constants: linear ones, nonlinear ones, and identities with denominators that are not 0. *)
-Ltac differs := repeat split; let h := fresh in intro h; first [lra | nra].
-Ltac side := first [lra | field; differs | nra].
-
-Lemma term_at_most y c r : 0 <= y -> c <= 0 -> r <= 0 -> y * c + r <= 0.
-Proof. intros. nra. Qed.
-Lemma term_zero y c r : c = 0 -> r <= 0 -> y * c + r <= 0.
-Proof. intros -> h. lra. Qed.
-Lemma term_square {V : space} d (x : V) r : 0 <= d -> r <= 0 -> r - d * sq x <= 0.
-Proof. intros h k. pose proof (Rmult_le_pos _ _ h (sq_pos x)). lra. Qed.
 """
 
 
@@ -47,8 +37,8 @@ def file_of(proofs: Sequence[Any], name: str) -> str:
     ValueError
         If the name is no identifier of Coq.
     """
-    names = checked_names(name, len(proofs))
-    made = [(_collected(one), word) for one, word in zip(proofs, names, strict=True)]
+    names = theorem_names(name, len(proofs))
+    made = [(_collected(one, word), word) for one, word in zip(proofs, names, strict=True)]
     return "\n".join([HEAD, *("\n".join([*_lemma(one, word), "", *_theorem(one, word), ""]) for one, word in made)])
 
 
@@ -66,14 +56,11 @@ class _Parts(NamedTuple):
     signs: _Signs
 
 
-def _collected(one: Any) -> _Parts:
+def _collected(one: Any, name: str) -> _Parts:
     domain, program = one.domain, one.program
-    if any(getattr(each.of, "quadratic", False) or getattr(each.of, "linear", False) for each in one.record.declared):
-        part = "quadratic functions or linear operators with named constants"
-        raise NotStated(part)
-    constants = [named(x) for x in domain.names]
+    names = constants(domain.names).values()
     written = problem_document(one.record, [one.objective], Writer(one.record, lambda c: c))
-    stated, value = Statement(Problem(written), constants), one.constant(one.value)
+    stated, value = Statement(Problem(written), [*names, f"{name}_sum"]), one.constant(one.value)
     factors = dict(zip(one.active, map(one.constant, one.multipliers), strict=True))
     ys = [factors.get(k, Fraction(0)) for k in range(len(program.constraints))]
     first = len(program.equalities)
@@ -83,7 +70,7 @@ def _collected(one: Any) -> _Parts:
     where = " -> ".join(f"0 {'<' if strict else '<='} {polynomial(g)}" for g, strict in domain.inequalities)
     intros = [f"d{k}" for k in range(len(domain.inequalities))]
     signs = _Signs(domain, [y for y, _ in facts] + [d for d, _ in squares])
-    return _Parts(stated, claim, value, facts, squares, f"({' '.join(constants)} : R)", where, intros, signs)
+    return _Parts(stated, claim, value, facts, squares, f"({' '.join(names)} : R)", where, intros, signs)
 
 
 def _lemma(one: _Parts, name: str) -> Iterator[str]:
@@ -95,10 +82,10 @@ def _lemma(one: _Parts, name: str) -> Iterator[str]:
     bodies = [printed(fact.says.code, codes) for _, fact in one.facts]
     for body, (_, fact) in zip(bodies, one.facts, strict=True):
         yield from folded(f"{body} {'=' if fact.is_equality else '<='} 0 ->", 2)
-    claimed, cs = printed(one.claim.code, codes), [f"c{k}" for k in range(len(bodies))]
+    claimed, hs = printed(one.claim.code, codes), [f"h{k}" for k in range(len(bodies))]
     yield from folded(f"{claimed} <= 0.", 2)
     yield "Proof."
-    yield from folded(f"intros {' '.join([*one.intros, *cs])}.", 2)
+    yield from folded(f"intros {' '.join([*one.intros, *hs])}.", 2)
     yield from one.signs.proofs()
     total = "0"
     for d, row in one.squares:
@@ -108,8 +95,8 @@ def _lemma(one: _Parts, name: str) -> Iterator[str]:
         total = f"{one.signs.text(y)} * {body} + ({total})"
     yield from folded(f"assert (e : {claimed} = {total}) by (ips; field; differs).", 2)
     yield "  rewrite e."
-    for (_, fact), c in zip(one.facts, cs, strict=True):
-        yield f"  apply {'term_zero; [' if fact.is_equality else 'term_at_most; [pos | '}exact {c} |]."
+    for (_, fact), h in zip(one.facts, hs, strict=True):
+        yield f"  apply {'term_zero; [' if fact.is_equality else 'term_at_most; [pos | '}exact {h} |]."
     yield from ["  apply term_square; [pos |]."] * len(one.squares)
     yield "  lra."
     yield "Qed."
@@ -177,7 +164,7 @@ class _Signs:
 
     def proofs(self) -> Iterator[str]:
         """Yield proofs that the factors are positive, or at least 0."""
-        for number, (factor, sign) in enumerate(self.known.items()):
+        for number, (factor, sign) in enumerate(self.known.items(), len(self.domain.inequalities)):
             text, relation = polynomial(factor), "<" if sign.is_strict else "<="
             times, total = self._sum(sign.multiplier), self._sum(sign.total)
             how = f"replace ({text}) with ({total}) by field; pos"
@@ -187,7 +174,7 @@ class _Signs:
                     f"apply {lemma} with ({times}); [pos |]; rewrite Rmult_0_r; "
                     f"replace (({times}) * ({text})) with ({total}) by field; pos"
                 )
-            yield from folded(f"assert (s{number} : 0 {relation} {text}) by (first [lra | {how}]).", 2)
+            yield from folded(f"assert (d{number} : 0 {relation} {text}) by (first [lra | {how}]).", 2)
 
     def _sum(self, products: Combination) -> str:
         """Return a sum of products of the domain's inequalities."""

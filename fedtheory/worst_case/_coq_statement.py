@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import permutations
 from typing import Any, NamedTuple
 
-from fedtheory.worst_case._coq_names import CLASSES, VERBS, NotStated, reserved
+from fedtheory.worst_case._constants import Constant, key_of
+from fedtheory.worst_case._coq_names import CLASSES, OF_FUNCTION, VERBS, NotStated, identifier
 from fedtheory.worst_case._coq_terms import (
     ONE,
     ZERO,
     Num,
     Vec,
+    add,
     constant,
     expressed,
     less,
@@ -20,7 +22,9 @@ from fedtheory.worst_case._coq_terms import (
     product,
     real,
     scaled,
+    square,
     tight,
+    times,
     total,
     value,
 )
@@ -29,10 +33,9 @@ from fedtheory.worst_case.checker._problem import Problem
 
 __all__: list[str] = []
 
-_OF_PROOFS = re.compile(
-    r"[ehk]\d+|(?:grad|dom|hess)_\w*|"
-    r"\w*_(?:above|along|best|class|cocoercive|growth|linear|lipschitz|monotone|norm|pairs|polyak|secant|skew|upper)"
-)
+LARGEST_SAMPLE = 1000
+"""Largest number of clients of which samples are stated, so that Coq reads it quickly as a natural number."""
+Term = tuple[Fraction, Vector, Vector]
 
 
 class Fact(NamedTuple):
@@ -44,7 +47,7 @@ class Fact(NamedTuple):
 
 
 class At(NamedTuple):
-    """A call: point, gradient or value of the operator, function value, and a proof that they belong to the function.
+    """A call: point, gradient, function value, and a proof that they belong to the function.
 
     The ``term`` is the point as an argument of a lemma.
     """
@@ -55,11 +58,10 @@ class At(NamedTuple):
     value: Num
     proof: str
     is_least: bool
-    epsilon: Fraction = Fraction(0)
 
 
 class Declared(NamedTuple):
-    """A function or an operator, its name and that of its gradient, and its calls by number."""
+    """A function, its name and that of its gradient, and its calls by number."""
 
     of: Function
     name: str
@@ -67,16 +69,9 @@ class Declared(NamedTuple):
     calls: dict[int, At]
 
     @property
-    def is_map(self) -> bool:
-        """Whether it has a unique gradient, or value, at each point."""
-        if self.of.kind == "function":
-            return self.of.number("L") is not None or self.has_secants
-        return bool(self.of.of["linear"] or self.of.number("lipschitz") is not None or self.of.number("cocoercive"))
-
-    @property
-    def has_secants(self) -> bool:
-        """Whether its gradients are compared with the direction to the minimizer only."""
-        return "restricted_secant" in self.of.of
+    def is_smooth(self) -> bool:
+        """Whether it has a unique gradient at each point."""
+        return self.of.number("L") is not None
 
     @property
     def domain(self) -> str:
@@ -84,7 +79,7 @@ class Declared(NamedTuple):
         of = self.of.of
         if of["indicator"]:
             return self.name
-        return "everywhere" if self.is_map or "lipschitz" in of or "quadratic_growth" in of else f"dom_{self.name}"
+        return "everywhere" if self.is_smooth or "lipschitz" in of else f"dom_{self.name}"
 
 
 class Apart(NamedTuple):
@@ -126,7 +121,7 @@ class Statement:
 
     def __init__(self, problem: Problem, taken: Sequence[str] = ()) -> None:
         self.problem = problem
-        self.taken = {*reserved(), *taken}
+        self.taken = {*taken}
         self.atoms: list[Vec] = []
         self.values: list[str] = []
         self.binders: list[str] = []
@@ -138,6 +133,7 @@ class Statement:
         self.zeros: list[Fact] = []
         self.links: dict[str, Fact] = {}
         self.apart: list[Apart] = []
+        self._draws: dict[tuple[str, int], tuple[str, str, str]] = {}
         self._numbers: dict[int, Num] = {}
         self._points: dict[frozenset[Any], Vec] = {}
         self._basis: dict[tuple[int, int], Mapping[int, Fraction]] = {}
@@ -160,25 +156,22 @@ class Statement:
 
     def _refuse_unstated(self) -> None:
         """Raise NotStated if a part of the problem has no formal statement."""
+        for one in self.problem.functions:
+            if one.kind == "operator":
+                message = f"the operator {one.name}, and operators have no formal statement"
+                raise NotStated(message)
+            if unknown := [key for key, c in one.of.items() if c is not False and key not in CLASSES]:
+                message = f"{one.name} of a class with {' and '.join(unknown)}, which has no formal statement yet"
+                raise NotStated(message)
         for verb, *_ in self.problem.verbs:
             if verb not in VERBS:
                 message = f"a vector made by the operation {verb}, which has no formal statement yet"
-                raise NotStated(message)
-        for one in self.problem.functions:
-            if unknown := [key for key, c in one.of.items() if c is not False and key not in CLASSES]:
-                message = f"{one.name} of a class with {' and '.join(unknown)}, which has no formal statement yet"
                 raise NotStated(message)
         if self.problem.noises:
             message = "noises, which have no formal statement yet (p.mean over outcomes has one)"
             raise NotStated(message)
         for one in self.problem.functions if self.has_clients else ():
-            if (
-                one.num_clients == 1
-                or one.number("L") is None
-                or one.of["quadratic"]
-                or one.number("polyak") is not None
-                or any(call.epsilon for call in one.calls)
-            ):
+            if one.num_clients == 1 or one.number("L") is None or one.number("polyak") is not None:
                 message = f"{one.name} in a problem with clients, where only smooth clients have a formal statement yet"
                 raise NotStated(message)
         if self.has_clients and len(self.problem.functions) > 1:
@@ -198,13 +191,7 @@ class Statement:
 
     def identifier(self, name: str) -> str:
         """Return a new Coq identifier that resembles a name."""
-        plain = re.sub(r"\W", "_", name.replace("*", "s").replace("'", "p"), flags=re.ASCII)
-        plain = f"{plain}_" if _OF_PROOFS.fullmatch(plain) else plain
-        found, number = plain, 2
-        while found in self.taken:
-            found, number = f"{plain}_{number}", number + 1
-        self.taken.add(found)
-        return found
+        return identifier(name, self.taken)
 
     def hypothesis(self, text: str) -> str:
         """Add a hypothesis and return its name."""
@@ -258,13 +245,13 @@ class Statement:
     def vector(self, vector: Vector) -> Vec:
         """Return a vector as a combination of named vectors."""
         at = self.coordinates(vector)
-        known = self._points.get(frozenset(at.items()))
+        known = self._points.get(key_of(at))
         return known or expressed(at, [*self._points.values()], self.atoms)
 
     def point(self, vector: Vector, name: str) -> Vec:
         """Return a point by its name; a point without a name gets one."""
         at = self.coordinates(vector)
-        key = frozenset(at.items())
+        key = key_of(at)
         known = ZERO if not at else self._points.get(key) or next((one for one in self.atoms if one.at == at), None)
         if known is not None:
             return known
@@ -288,10 +275,58 @@ class Statement:
                 self.binders.append(f"({text} : R)")
                 self.number(text, place)
             terms += [(c, self._numbers[place])] if place >= 0 else []
-        for c, u, v in form.terms:
+        left = [term for term in form.terms if term[1] and term[2]]
+        for mean, deviation in self._sampled(left) if stated and self.has_clients else ():
+            if (drawn := self._drawn(mean, deviation)) is not None:
+                terms.append((mean[0], drawn))
+                left = [term for term in left if term is not mean and term is not deviation]
+        for c, u, v in left:
             found = product(self.vector(u), self.vector(v))
-            terms += [(c, self._linked(found, u, v) if stated else found)] if u and v else []
+            terms.append((c, self._linked(found, u, v) if stated else found))
         return total(terms)
+
+    def _sampled(self, terms: Sequence[Term]) -> Iterator[tuple[Term, Term]]:
+        """Yield pairs of squares that are the mean of a vector of all clients, and its deviations from the mean."""
+        families = [(mean, deviation) for mean, *rest in map(sorted, self.problem.vectors) for deviation in rest[:1]]
+        among = {block for block, owner in enumerate(self.problem.owners) if owner}
+        squares = [term for term in terms if term[1] == term[2]]
+        for mean, deviation in permutations(squares, 2):
+            of_clients = [{block in among for block, _ in term[1]} for term in (mean, deviation)]
+            shares = {(mean[1].get(a), deviation[1].get(b)) for a, b in families} - {(None, None)}
+            if of_clients == [{False}, {True}] and shares and all(a == b for a, b in shares):
+                yield mean, deviation
+
+    def _drawn(self, mean: Term, deviation: Term) -> Num | None:
+        """Return the expected square of a sample's average as a number, if some sample has these shares of both."""
+        [(c, u, _), (d, v, _)] = mean, deviation
+        share, n = d / c, self.functions[0].of.num_clients
+        if isinstance(share, Constant) or share <= 0:
+            return None
+        kinds = [("draws_distinct", n / (1 + share * (n - 1))), ("draws_with_replacement", 1 / share)]
+        kinds = kinds[::-1] if share == 1 else kinds  # one client: by the weights, whatever they are
+        found = [(kind, m.numerator) for kind, m in kinds if m.denominator == 1 and m <= LARGEST_SAMPLE]
+        if not found or n > LARGEST_SAMPLE:
+            return None
+        kind, m = found[0]
+        if found[0] not in self._draws:
+            draw, of = self.identifier("draw"), self.identifier("c")
+            self.binders += [f"({draw} : law)", f"({of} : nat -> nat -> nat)"]
+            if kind == "draws_distinct":
+                self.hypothesis(f"size p = {n}%nat")
+            self._draws[kind, m] = draw, of, self.hypothesis(f"{kind} p {draw} {m} {of}")
+        draw, of, h = self._draws[kind, m]
+        x, middle = self.point({**u, **v}, "x"), self.vector(u)
+        family = self.term(x) if " " in x.text.removesuffix(" k") else x.text.removesuffix(" k")
+        is_mean = f"k{len(self.before)}"
+        self.before.append(f"assert ({is_mean} : same (vE p {family}) {middle.tight}) by averages.")
+        text = f"E {draw} (fun b => sq (sampled_mean {m} {of} {family} b))"
+        number = value(text, len(self.values))
+        self.values.append(text)
+        sum_of_both = add(square(middle), times(share, square(minus(x, middle))))
+        sides = ["ltac:(lia)", *["ltac:(lia)"] * 2 * (kind == "draws_distinct"), "ltac:(counted)", h]
+        proof = f"(call_{kind} p {draw} {m} {of} {family} {middle.tight} {tight(share)} {is_mean} {' '.join(sides)})"
+        self.links[text] = Fact(less(number, sum_of_both), proof, is_equality=True)
+        return number
 
     def _linked(self, found: Num, u: Vector, v: Vector) -> Num:
         """Return a product of shared vectors as a separate number; other products are returned unchanged."""
@@ -306,15 +341,10 @@ class Statement:
         return value(found.text, place)
 
     def _declare(self, one: Function) -> Declared:
-        """State the class of a function or an operator."""
-        name, c = self.identifier(one.name), one.number
-        found = Declared(one, name, name if one.kind == "operator" else f"grad_{name}", {})
-        if one.kind == "operator":
-            self._declare_operator(found)
-        elif found.has_secants:
-            self.binders += [f"({name} : V -> R)", f"({found.slope} : V -> V)"]
-            self.follows(self.hypothesis(f"gradient_along_lines {name} {found.slope}"), f"{name}_along")
-        elif found.is_map:
+        """State the class of a function."""
+        name, c = identifier(one.name, self.taken, OF_FUNCTION), one.number
+        found = Declared(one, name, f"grad_{name}", {})
+        if found.is_smooth:
             self._declare_smooth(found)
         elif one.of["indicator"]:
             self.binders.append(f"({name} : V -> Prop)")
@@ -333,20 +363,12 @@ class Statement:
         return found
 
     def _declare_smooth(self, one: Declared) -> None:
-        name, of, mu, L = one.name, one.of.of, one.of.of["mu"], one.of.of["L"]
+        name, mu, L = one.name, one.of.of["mu"], one.of.of["L"]
         both = f"{name} {one.slope}"
         if self.has_clients:
             self._declare_clients(one)
             return
         self.binders += [f"({name} : V -> R)", f"({one.slope} : V -> V)"]
-        if of["quadratic"]:
-            self.binders.append(f"(hess_{name} : V -> V)")
-            h = self.follows(
-                self.hypothesis(f"quadratic_with {tight(mu)} {tight(L)} {both} hess_{name}"), f"{name}_class"
-            )
-            self.follows(f"quadratic_linear _ _ _ _ _ {h}", f"{name}_linear")
-            self.follows(f"proj2 (quadratic_bounds _ _ _ _ _ {h})", f"{name}_upper")
-            return
         if mu < 0 and mu != -L:
             low, up = (self.hypothesis(f"{kind} {tight(c)} {both}") for kind, c in (("lower", mu), ("upper", L)))
         elif mu < 0:
@@ -380,43 +402,6 @@ class Statement:
                   (("lower", mu, low), ("upper", L, f"{name}_upper"))]  # fmt: skip
         self._pairs(one, f"(all_values p {name}) (all_gradients p {slope})", *lifted)
 
-    def _declare_operator(self, one: Declared) -> None:
-        name, c = one.name, one.of.number
-        self.binders.append(f"({name} : V -> V)" if one.is_map else f"({name} : V -> V -> Prop)")
-        graph = f"(graph {name})" if one.is_map else name
-        L = c("lipschitz")
-        most, square = tight(L or ONE), tight((L or ONE) ** 2)
-        if one.of.adjoint_of:
-            other = next(known for known in self.functions if known.of.name == one.of.adjoint_of)
-            h = self.follows(self.hypothesis(f"adjoint {other.name} {name}"), f"{name}_class")
-            self.follows(f"adjoint_linear _ _ {h}", f"{name}_linear")
-            bounded = f"(adjoint_bounded {most} {other.name} {name} ltac:(lra) {h} {other.name}_class)"
-            self.follows(f"call_norm {most} {square} {name} ltac:(lra) {bounded}", f"{name}_norm")
-            return
-        if (least := c("least")) is not None and (largest := c("most")) is not None:
-            h = self.hypothesis(f"symmetric_between {tight(least)} {tight(largest)} {name}")
-            self.follows(f"proj1 {h}", f"{name}_linear")
-            self.follows(f"symmetric_quadratic _ _ _ {h}", f"{name}_class")
-            return
-        if one.of.of["linear"]:
-            self.follows(self.hypothesis(f"is_linear {name}"), f"{name}_linear")
-            if one.of.of.get("skew"):
-                self.follows(f"call_skew _ {self.hypothesis(f'skew {name}')}", f"{name}_skew")
-            h = self.follows(self.hypothesis(f"bounded_by {most} {name}"), f"{name}_class")
-            self.follows(f"call_norm {most} {square} {name} ltac:(lra) {h}", f"{name}_norm")
-            return
-        if (m := c("strongly_monotone")) is not None:
-            h = self.hypothesis(f"strongly_monotone_by {tight(m)} {graph}" if m else f"monotone {graph}")
-            lemma = "call_map_monotone" if one.is_map else "call_monotone"
-            self.follows(f"{lemma} {tight(m)} {name} {h if m else f'(monotone_by _ {h})'}", f"{name}_monotone")
-        if (b := c("cocoercive")) is not None:
-            h = self.hypothesis(f"cocoercive_by {tight(b)} {graph}")
-            lemma = "call_map_cocoercive" if one.is_map else "call_cocoercive"
-            self.follows(f"{lemma} {tight(b)} {name} {h}", f"{name}_cocoercive")
-        if L is not None:
-            h = self.hypothesis(f"nonexpansive {name}" if L == 1 else f"lipschitz_by {tight(L)} {graph}")
-            self.follows(f"call_map_lipschitz {most} {square} {name} ltac:(lra) {h}", f"{name}_lipschitz")
-
     def _make(self, vector: Vector, verb: str, of: Sequence[str], inputs: Sequence[Vector]) -> None:
         """State a step that makes a vector."""
         place = min(vector)
@@ -426,12 +411,12 @@ class Statement:
             for n, call in enumerate(one.of.calls)
             if call.gradient == vector and [one.of.name] == of and (verb != "gradient" or call.at == inputs[0])
         ]
-        if verb == "gradient" and its_calls and its_calls[0][0].is_map:
+        if verb == "gradient" and its_calls and its_calls[0][0].is_smooth:
             [(one, _, call)] = its_calls
             self.family(vector, self.applied(one.slope, self.point(call.at, call.name)))
         elif verb == "deviation":
             self._deviate(place)
-        elif verb in ("proximal", "resolvent") and its_calls:
+        elif verb == "proximal" and its_calls:
             [(one, n, call)] = its_calls
             self._waiting.remove((one, n))
             self._implicit(one, n, place, inputs[0])
@@ -441,7 +426,7 @@ class Statement:
             word = self.identifier(named[0] if named else f"{letter}{len(self.atoms)}")
             made = self._variable(vector, word)
             if named:
-                self._points[frozenset(made.at.items())] = made
+                self._points[key_of(made.at)] = made
 
     def _deviate(self, place: tuple[int, int]) -> None:
         """Make a part of a vector that differs among clients: of gradients with a known mean, or of a free vector."""
@@ -467,11 +452,11 @@ class Statement:
         self.apart.append(Apart(made, ZERO, self.hypothesis(f"same (vE p {word}) zero")))
 
     def _implicit(self, one: Declared, n: int, place: tuple[int, int], start: Vector) -> None:
-        """State that a point y is the proximal point, or the resolvent, of x; the gradient there is (x - y) / step."""
+        """State that a point y is the proximal point of x; the gradient there is (x - y) / step."""
         call, x = one.of.calls[n], self.vector(start)
         word, step = self.identifier(call.name), start.get(place, Fraction(0)) - call.at[place]
         y = self._variable(call.gradient, word)
-        self._points[frozenset(y.at.items())] = y
+        self._points[key_of(y.at)] = y
         gradient = scaled(1 / step, minus(x, y))
         for other in call.gradient:
             # The part in each block is that of x minus that of y.
@@ -486,12 +471,9 @@ class Statement:
             h = self.hypothesis(f"(forall k, same {y.tight} {taken.tight})")
             lemma = f"all_implicit p {t} {s} {one.slope} {self.term(x)} {self.term(y)}"
             proof = self.follows(f"{lemma} ltac:(lra) {h}")
-        elif one.is_map:
+        elif one.is_smooth:
             h = self.hypothesis(f"same {y.text} {taken.tight}")
             proof = self.follows(f"implicit_same {t} {s} {one.slope} {both} ltac:(lra) {h}")
-        elif one.of.kind == "operator":
-            h = self.hypothesis(f"resolvent {s} {one.name} {both}")
-            proof = self.follows(f"resolvent_value {t} {s} {one.name} {both} ltac:(lra) {h}")
         elif one.of.of["indicator"]:
             h = self.hypothesis(f"projection {one.name} {both}")
             proof = self.follows(f"projection_normal {t} {one.name} {both} ltac:(lra) {h}")
@@ -517,10 +499,10 @@ class Statement:
 
     def _called(self, one: Declared, n: int, x: Vec, u: Vec, proof: str) -> None:
         number, call = constant(Fraction(0)), one.of.calls[n]
-        if one.of.kind == "function" and not one.of.of["indicator"]:
+        if not one.of.of["indicator"]:
             text = self.applied(one.name, x)
             number = self.number(f"E p (fun k => {text})" if self.has_clients else text, call.value)
-        one.calls[n] = At(x, self.term(x), u, number, proof, n == one.of.minimum, call.epsilon)
+        one.calls[n] = At(x, self.term(x), u, number, proof, n == one.of.minimum)
         if one.of.least and n == one.of.minimum:
             h = self.hypothesis(f"{number.text} = 0")
             self.zeros.append(Fact(less(number, constant(Fraction(0))), f"(call_equal _ _ {h})", is_equality=True))
@@ -549,12 +531,7 @@ class Statement:
         """State a call whose gradient is not the result of a separate step."""
         x, of, name = self.point(call.at, call.name), one.of.of, one.name
         u, is_least = self.vector(call.gradient), n == one.of.minimum
-        if call.epsilon:
-            value_of = "(fun _ => 0)" if of["indicator"] else name
-            proof = self.hypothesis(
-                f"subgradient_up_to {tight(call.epsilon)} {one.domain} {value_of} {x.tight} {u.tight}"
-            )
-        elif one.is_map and u.text == self.applied(one.slope, x):
+        if one.is_smooth and u.text == self.applied(one.slope, x):
             proof = "(same_refl _)"
         elif self.has_clients and is_least:
             h = self.hypothesis(f"(forall k, minimizer ({name} k) {x.tight})")
@@ -563,14 +540,10 @@ class Statement:
         elif self.has_clients:
             h = self.hypothesis(f"(forall k, same ({self.applied(one.slope, x)}) {u.tight})")
             proof = self.follows(f"all_same p {one.slope} {self.term(x)} {self.term(u)} {h}")
-        elif one.has_secants and is_least:
-            proof = self._seen_from(one, x)
-        elif one.is_map and is_least:
+        elif one.is_smooth and is_least:
             proof = self.follows(f"minimizer_same _ _ _ _ {name}_upper {self._least(one, x)}")
-        elif one.is_map:
+        elif one.is_smooth:
             proof = self.hypothesis(f"same ({one.slope} {x.tight}) {u.tight}")
-        elif one.of.kind == "operator":
-            proof = self.hypothesis(f"{name} {x.tight} {u.tight}")
         elif of["indicator"] and u.at:
             proof = self.hypothesis(f"normal {name} {x.tight} {u.tight}")
         elif of["indicator"]:
@@ -581,31 +554,10 @@ class Statement:
             proof = self._subgradient(one, x, u)
         self._called(one, n, x, u, proof)
 
-    def _seen_from(self, one: Declared, x: Vec) -> str:
-        """State that a point is the minimizer, with the restricted secant; return the proof of the minimizer."""
-        name, m, M = one.name, one.of.of["restricted_secant"], one.of.number("error_bound")
-        both = f"{name} {one.slope} {x.tight}"
-        best = self.hypothesis(f"minimizer {name} {x.tight}")
-        h = self.hypothesis(f"restricted_secant {tight(m)} {one.slope} {x.tight}")
-        self.follows(f"call_secant {tight(m)} {one.slope} {x.tight} {h}", f"{name}_secant")
-        self.follows(
-            f"call_secant_value {tight(m)} {tight(m / 2)} {both} ltac:(lra) {name}_along {best} {h}", f"{name}_above"
-        )
-        if M is not None:
-            h = self.hypothesis(f"error_bound {tight(M)} {one.slope} {x.tight}")
-            self.follows(
-                f"call_error_bound {tight(M)} {tight(M**2)} {one.slope} {x.tight} ltac:(lra) {h}", f"{name}_class"
-            )
-            self.follows(
-                f"call_error_value {tight(M)} {tight(M / 2)} {both} ltac:(lra) ltac:(lra) {name}_along {h}",
-                f"{name}_growth",
-            )
-        return best
-
     def _least(self, one: Declared, x: Vec) -> str:
         """State that a point is the minimizer, with consequences of the class; return the proof of the minimizer."""
         name, c = one.name, one.of.number
-        if one.is_map:
+        if one.is_smooth:
             best = self.hypothesis(f"minimizer {name} {x.tight}")
         elif one.domain == "everywhere":
             best = f"(minimizer_everywhere _ _ {self.hypothesis(f'minimizer {name} {x.tight}')})"
@@ -614,10 +566,6 @@ class Statement:
         if one.of.of["mu"] < 0 and (L := c("L")) is not None:
             lemma = f"call_descent {tight(L)} {tight(1 / (2 * L))} {name} {one.slope} {x.tight} ltac:(lra) ltac:(lra)"
             self.follows(f"{lemma} {name}_upper {best}", f"{name}_above")
-        if (G := c("quadratic_growth")) is not None:
-            h = self.hypothesis(f"(forall z, {name} z - {name} {x.tight} <= {tight(G)} / 2 * sq (z - {x.text}))")
-            lemma = f"call_growth {tight(G)} {tight(1 / (2 * G))} {name} {x.tight} ltac:(lra) ltac:(lra) {h}"
-            self.follows(lemma, f"{name}_growth")
         if (m := c("polyak")) is not None:
             h = self.hypothesis(f"(forall z, 2 * {tight(m)} * ({name} z - {name} {x.tight}) <= sq ({one.slope} z))")
             lemma = (

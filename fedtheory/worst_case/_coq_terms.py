@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from fedtheory.worst_case._constants import Constant
-from fedtheory.worst_case._coq_names import reserved
+from fedtheory.worst_case._constants import Constant, key_of
+from fedtheory.worst_case._coq_names import constants
 
 __all__: list[str] = []
 
@@ -44,26 +44,16 @@ class Num(NamedTuple):
     is_sum: bool = False
 
     @property
-    def key(self) -> tuple[frozenset[tuple[object, Fraction]], ...]:
+    def key(self) -> tuple[frozenset[tuple[object, Hashable]], ...]:
         """The number as coefficients, without its constant term."""
-        return frozenset(self.products.items()), frozenset(self.values.items())
-
-
-def named(name: str) -> str:
-    """Return a constant's name, which is no word of Coq, no lemma and no name that a proof gives."""
-    stem = name.rstrip("_")  # so that distinct names remain distinct
-    return f"{name}_" if stem in reserved() or re.fullmatch(r"[cdehkrst]\d*", stem) else name
+        return key_of(self.products), key_of(self.values)
 
 
 def polynomial(p: Any) -> str:
     """Return a polynomial as a real number of Coq."""
-    found = ""
+    found, names = "", constants(tuple(map(str, p.ring.symbols))).values()
     for exponents, c in p.terms():
-        powers = [
-            f"{named(str(x))}^{n}" if n > 1 else named(str(x))
-            for x, n in zip(p.ring.symbols, exponents, strict=True)
-            if n
-        ]
+        powers = [f"{name}^{n}" if n > 1 else name for name, n in zip(names, exponents, strict=True) if n]
         size = [real(Fraction(abs(int(c.numerator)), int(c.denominator)))] if abs(c) != 1 or not powers else []
         found += f"{' - ' if c < 0 else ' + '}{' * '.join([*size, *powers])}"
     return (f"- {found[3:]}" if found.startswith(" - ") else found[3:]) or "0"

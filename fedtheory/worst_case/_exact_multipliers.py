@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from fedtheory.errors import OracleError
-from fedtheory.worst_case._constants import evaluate, function_of
+from fedtheory.worst_case._constants import evaluate, function_of, vanishes
 from fedtheory.worst_case._semidefinite import Program
 
 __all__: list[str] = []
@@ -98,7 +98,7 @@ class Family:
         numbers = {value: k for k, value in enumerate(program.values)}
         self.num_values = len(numbers)
         self.levels = [
-            {numbers[f]: function_of(c, field) for f, c in form.values.items() if f in numbers and c}
+            {numbers[f]: function_of(c, field) for f, c in form.values.items() if f in numbers and not vanishes(c)}
             for form in program.forms
         ]
         self.bounds = [function_of(one.bound, field) for one in program.constraints]
@@ -281,7 +281,7 @@ def _products(form: Any, field: Any) -> dict[tuple[int, int, int], Any]:
     for (u, v), c in form.products.items():
         for (block, i), a in u.coordinates.items():
             for (other, j), b in v.coordinates.items():
-                if block == other and c:
+                if block == other and not vanishes(c):
                     key = (block, min(i, j), max(i, j))
                     found[key] = found.get(key, field.zero) + function_of(c * a * b, field)
     return {key: c for key, c in found.items() if c}

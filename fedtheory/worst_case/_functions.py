@@ -10,12 +10,13 @@ from operator import add, sub
 from typing import Any, overload
 
 from fedtheory._support import validate
-from fedtheory._support.wording import format_number, truncate
+from fedtheory._support.wording import truncate
+from fedtheory.worst_case._constants import written
 from fedtheory.worst_case._interpolation import Call, FunctionClass, OperatorClass
 from fedtheory.worst_case._record import Declared, Record
 from fedtheory.worst_case._vectors import Form, Key, Value, Vector, fraction
 
-__all__ = ["Clients", "Function", "Linear", "Operator", "Sum", "Term"]
+__all__ = ["Clients", "Function", "Operator", "Sum", "Term"]
 
 _ZERO = Vector({})
 
@@ -190,13 +191,11 @@ class Term(ABC):
         """Return ``y = x - step g`` with g a (sub)gradient at y: the minimizer of ``f + |. - x|^2 / (2 step)``."""
         [(c, part)] = self._alone("proximal")
         length = positive_number("step", step) * c
-        if c < 0 or length * part.of.mu < -1 or part.of.restricted_secant is not None:
-            curvature = (
-                f"mu = {format_number(part.of.mu)}" if part.of.restricted_secant is None else "a restricted secant only"
-            )
+        if c < 0 or length * part.of.mu < -1:
             message = (
                 "proximal must minimize a convex function, f + |. - x|^2 / (2 step), got the factor "
-                f"{format_number(c)} and the step {format_number(length / c)} for {part.name} with {curvature}"
+                f"{written(c)} and the step {written(length / c)} for {part.name} with "
+                f"mu = {written(part.of.mu)}"
             )
             raise ValueError(message)
         slope = part.slope(x, "proximal", [length])
@@ -251,21 +250,6 @@ class Term(ABC):
             direction = direction + c * part.call(x).gradient
         closing.call(x, -1 / last * direction.within((0,)) + closing.deviation())
         return x
-
-    def epsilon_subgradient(self, x: Vector, epsilon: Any, *, name: str = "") -> Vector:
-        """Return a vector g with ``f(z) >= f(x) + <g, z - x> - epsilon`` for all z.
-
-        Inexact evaluations of a convex function return such vectors, and inexact proximal steps end with them.
-        """
-        [(c, part)] = self._alone("epsilon_subgradient")
-        size = positive_number("epsilon", epsilon)
-        if c != 1 or not part.of.encloses:
-            message = (
-                "epsilon_subgradient must be asked of a function that is convex, and perhaps smooth or Lipschitz, or "
-                f"an indicator without a diameter, got {self.name}"
-            )
-            raise ValueError(message)
-        return self.record.named(part.enlarged(x, size), name)
 
     def inexact_gradient(self, x: Vector, *, relative: Any = None, absolute: Any = None, name: str = "") -> Vector:
         """Return a vector whose distance from the gradient g is at most ``relative * |g|``, or at most ``absolute``."""
@@ -375,7 +359,7 @@ class Function(_Called, Term):
         if not self.of.has_minimizer:
             message = (
                 "minimizer() must be asked of a function that is convex, or smooth and not quadratic, got "
-                f"{self.name} with mu = {format_number(self.of.mu)} (stationary_point())"
+                f"{self.name} with mu = {written(self.of.mu)} (stationary_point())"
             )
             raise ValueError(message)
         if self.declared.minimum is None:
@@ -406,8 +390,8 @@ class Function(_Called, Term):
         found = self.record.vector(blocks=own, verb="deviation", of=self._of) if own else _ZERO
         return self.record.named(found, name)
 
-    def level(self, x: Any) -> Value | Form:
-        """Return the value at a point; the value of a support function is a product.
+    def level(self, x: Any) -> Value:
+        """Return the value at a point.
 
         The normal vector at a point of a set is 0 until a normal vector is requested.
         """
@@ -416,8 +400,7 @@ class Function(_Called, Term):
             self._with_normal_0.add(x.key)
         if isinstance(x, Vector) and x.key in self._with_normal_0:
             return self.declared.calls[self._places[x.key]].value
-        found = self.call(x)
-        return found.gradient @ found.at if self.of.support else found.value
+        return self.call(x).value
 
     def call(self, x: Any, gradient: Vector | None = None, level: Value | None = None) -> Call:
         """Return the call at a point; a requested normal vector replaces the normal vector 0."""
@@ -427,14 +410,6 @@ class Function(_Called, Term):
             calls[place] = calls[place]._replace(gradient=self.slope(x))
             self.declared = self.declared._replace(calls=tuple(calls))
         return super().call(x, gradient, level)
-
-    def enlarged(self, x: Vector, epsilon: Fraction) -> Vector:
-        """Return a new epsilon-subgradient at a point."""
-        value = self.call(x).value
-        slope, known = self.slope(x, "epsilon-subgradient", [epsilon]), self.declared
-        exact = known.exact and not slope.blocks.difference(self.blocks)
-        self.declared = known._replace(calls=(*known.calls, Call(x, slope, value, epsilon)), exact=exact)
-        return slope
 
     def _compares(self, elsewhere: set[int]) -> bool:
         """Whether the conditions remain sufficient, as they do for quadratic functions."""
@@ -452,8 +427,8 @@ class Operator(_Called):
 
     of: OperatorClass
 
-    def __init__(self, record: Record, name: str, of: OperatorClass, adjoint_of: str = "") -> None:
-        super().__init__(record, Declared(name, of, (0,), (), exact=of.exact, adjoint_of=adjoint_of))
+    def __init__(self, record: Record, name: str, of: OperatorClass) -> None:
+        super().__init__(record, Declared(name, of, (0,), (), exact=of.exact))
 
     def __repr__(self) -> str:
         return f"<operator {self.name}>"
@@ -485,27 +460,6 @@ class Operator(_Called):
         x = self.record.vector(verb="zero", of=self._of)
         self.call(x, _ZERO)
         return self.record.named(x, name)
-
-
-class Linear(Operator):
-    """A linear operator.
-
-    Its adjoint is described by separate values, which are consistent with those of the operator.
-    """
-
-    def __init__(self, record: Record, name: str, of: OperatorClass) -> None:
-        super().__init__(record, name, of)
-        is_own = of.least is not None or of.skew
-        self._adjoint = None if is_own else Operator(record, f"{name}.adjoint", of, adjoint_of=name)
-
-    def adjoint(self, u: Vector, *, name: str = "") -> Vector:
-        """Return the value of the adjoint: the operator itself if symmetric, its negative if skew."""
-        found = self(u) if self._adjoint is None else self._adjoint(u)
-        return self.record.named(-found if self.of.skew else found, name)
-
-    def _compares(self, elsewhere: set[int]) -> bool:  # noqa: ARG002
-        """Whether the conditions remain sufficient, which is always the case."""
-        return True
 
 
 class Clients(Function):

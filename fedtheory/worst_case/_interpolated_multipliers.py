@@ -11,7 +11,8 @@ from typing import Any, final
 
 from fedtheory.arithmetic.matrices import kernel
 from fedtheory.errors import OracleError
-from fedtheory.worst_case._constants import Domain, evaluate
+from fedtheory.worst_case._constants import evaluate
+from fedtheory.worst_case._domains import Domain
 from fedtheory.worst_case._exact_multipliers import Family, Point, Shape
 
 __all__: list[str] = []

@@ -12,21 +12,18 @@ from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, permutations, product
 from typing import NamedTuple
 
+from fedtheory.worst_case._constants import vanishes
 from fedtheory.worst_case._vectors import Form, Value, Vector
 
 __all__: list[str] = []
 
 
 class Call(NamedTuple):
-    """A point at which a function is called, with the gradient and the value at this point.
-
-    If ``epsilon`` is positive, the vector is an epsilon-subgradient instead of a gradient.
-    """
+    """A point at which a function is called, with the gradient and the value at this point."""
 
     at: Vector
     gradient: Vector
     value: Value
-    epsilon: Fraction = Fraction(0)
 
 
 class Noise(int):
@@ -53,7 +50,7 @@ class Semidefinite(NamedTuple):
 
 @dataclass(frozen=True)
 class FunctionClass:
-    """Functions described by curvature, size of gradients, growth, or the set outside of which they are infinite.
+    """Functions described by curvature, size of gradients, or the set outside of which they are infinite.
 
     Attributes
     ----------
@@ -64,14 +61,6 @@ class FunctionClass:
         Largest length of a gradient.
     indicator, diameter
         Whether the function is 0 on a convex set and infinite outside, and the largest diameter of that set, if any.
-    support
-        Whether the function is the support function of a convex set, whose points have a length of at most
-        ``lipschitz`` (Taylor, Hendrickx, Glineur 2017, composite convex optimization).
-    restricted_secant, error_bound
-        m with ``<grad f(x), x - x*> >= m |x - x*|^2``, of a function that need not be convex, and M with
-        ``|grad f(x)| <= M |x - x*|`` (Guille-Escuret, Goujaud, Ibrahim, Mitliagkas 2022).
-    quadratic_growth
-        G with ``f(x) - f* <= G/2 |x - x*|^2`` (Guille-Escuret, Ibrahim, Goujaud, Mitliagkas 2022).
     polyak
         m with ``f(x) - f* <= |grad f(x)|^2 / (2 m)``.
     quadratic
@@ -84,39 +73,29 @@ class FunctionClass:
     lipschitz: Fraction | None = None
     indicator: bool = False
     diameter: Fraction | None = None
-    quadratic_growth: Fraction | None = None
     polyak: Fraction | None = None
     quadratic: bool = False
-    support: bool = False
-    restricted_secant: Fraction | None = None
-    error_bound: Fraction | None = None
 
     @property
     def exact(self) -> bool:
-        """Whether the conditions are also sufficient, as for convex functions with at most one further hypothesis.
-
-        The conditions of a restricted secant inequality are sufficient for gradients and not for values. If gradients
-        at distinct points fulfill the conditions strictly, a parabola can be changed by local perturbations with small
-        slopes so that it has these gradients. Since the conditions are convex in the gradient, the supremum of a
-        quantity that depends on gradients only is approached.
-        """
-        others = (self.lipschitz, self.diameter, self.quadratic_growth, self.polyak)
+        """Whether the conditions are also sufficient, as for convex functions with at most one further hypothesis."""
+        others = (self.lipschitz, self.diameter, self.polyak)
         num_others = sum(one is not None for one in others)
         if self.quadratic:
             return not num_others
         if self.L is not None:
-            return not num_others and (self.mu >= 0 or self.mu == -self.L)
-        return self.polyak is None and num_others <= (1 if self.mu == 0 else 0)
+            return not num_others and (self.mu >= 0 or vanishes(self.mu + self.L))
+        return self.polyak is None and num_others <= (1 if vanishes(self.mu) else 0)
 
     @property
     def is_convex(self) -> bool:
         """Whether all functions of the class are convex."""
-        return self.mu >= 0 and self.restricted_secant is None
+        return self.mu >= 0
 
     @property
     def compares_outcomes(self) -> bool:
         """Whether conditions on the points of two outcomes of a noise are known, or none are needed."""
-        return self.L is not None or self.restricted_secant is not None
+        return self.L is not None
 
     @property
     def has_minimizer(self) -> bool:
@@ -126,81 +105,36 @@ class FunctionClass:
     @property
     def names_minimizer(self) -> bool:
         """Whether the conditions of the class refer to the minimizer."""
-        return any(one is not None for one in (self.quadratic_growth, self.polyak, self.restricted_secant))
+        return self.polyak is not None
 
     @property
     def compares_no_gradients(self) -> bool:
         """Whether the conditions contain gradients only in products with points, and never in squares of gradients."""
-        others = (self.L, self.lipschitz, self.quadratic_growth, self.error_bound)
-        return all(one is None for one in others)
-
-    @property
-    def encloses(self) -> bool:
-        """Whether sufficient conditions on epsilon-subgradients are known."""
-        others = (self.diameter, self.quadratic_growth, self.polyak, self.restricted_secant)
-        return self.mu == 0 and not (self.quadratic or self.support) and all(one is None for one in others)
+        return self.L is None and self.lipschitz is None
 
     def requirements(
         self, calls: Sequence[Call], minimum: int | None, own: Sequence[int], noises: Sequence[Noise]
     ) -> Iterator[Condition | Semidefinite]:
         """Yield the conditions on the values of a function; one call may be at the minimizer."""
-        if self.restricted_secant is not None:
-            yield from self._seen_from_the_minimizer(calls, minimum)
-            return
         yield from self._between_points(calls, minimum)
-        yield from self._above_minorants(calls)
         yield from self.between_runs(calls, noises)
         if self.quadratic and self.L is not None and calls:
             yield from of_quadratic(calls, minimum, (self.mu, self.L), own)
 
-    def _seen_from_the_minimizer(self, calls: Sequence[Call], minimum: int | None) -> Iterator[Condition]:
-        """Yield the conditions of a restricted secant and an error bound; integrals along rays bound the values."""
-        least, m, M = minimum or 0, self.restricted_secant or Fraction(0), self.error_bound
-        best = calls[least]
-        for i, one in enumerate(calls) if minimum is not None else ():
-            if i != least:
-                away, gap = one.at - best.at, Form.of(one.value) - best.value
-                yield Condition((i, least), m * away.square - one.gradient @ away)
-                yield Condition((i, least), m / 2 * away.square - gap)
-                if M is not None:
-                    yield Condition((i, least), one.gradient.square - M**2 * away.square)
-                    yield Condition((i, least), gap - M / 2 * away.square)
-
-    def _above_minorants(self, calls: Sequence[Call]) -> Iterator[Condition]:
-        """Yield the conditions of epsilon-subgradients: affine functions below this one (Brondsted, Rockafellar 1965).
-
-        An L-smooth convex function exceeds such a minorant of slope g by at least ``|grad f(x) - g|^2 / (2 L)``. The
-        condition is also sufficient. The least conjugate function with the given values and subgradients is a maximum
-        of parabolas of curvature 1/L, and its value at g is not larger than the minorant allows.
-        """
-        enlarged = [(number, call) for number, call in enumerate(calls) if call.epsilon]
-        for k, (j, (at, gradient, value, epsilon)) in enumerate(enlarged, start=1):
-            for i, one in _exact(calls):
-                above = gradient @ (one.at - at)
-                if not self.indicator:
-                    above = above + value - one.value
-                if self.L is not None:
-                    above = above + 1 / (2 * self.L) * (one.gradient - gradient).square
-                yield Condition((i, j), above, epsilon, f"epsilon {k}")
-            if self.lipschitz is not None:
-                yield Condition((j,), gradient.square, self.lipschitz**2, "lipschitz^2")
-
     def _between_points(self, calls: Sequence[Call], minimum: int | None) -> Iterator[Condition]:
-        for (i, one), (j, other) in permutations(_exact(calls), 2) if not self.quadratic else ():
+        for (i, one), (j, other) in permutations(enumerate(calls), 2) if not self.quadratic else ():
             if self.L is not None:
                 yield Condition((i, j), of_pair(one, other, self.mu, self.L))
-            elif self.support:
-                yield Condition((i, j), one.at @ (other.gradient - one.gradient))
             else:
                 below = other.gradient @ (one.at - other.at)
                 if not self.indicator:
                     below = below + other.value - one.value
-                if self.mu:
+                if not vanishes(self.mu):
                     below = below + self.mu / 2 * (one.at - other.at).square
                 yield Condition((i, j), below)
             if self.diameter is not None and i < j:
                 yield Condition((i, j), (one.at - other.at).square, self.diameter**2, "diameter^2")
-        for i, one in _exact(calls):
+        for i, one in enumerate(calls):
             if self.lipschitz is not None:
                 yield Condition((i,), one.gradient.square, self.lipschitz**2, "lipschitz^2")
             if minimum is not None and minimum != i:
@@ -222,7 +156,7 @@ class FunctionClass:
         """
         if self.L is None or self.quadratic:
             return
-        for (s, i), (t, j) in product(_exact(calls), repeat=2):
+        for (s, i), (t, j) in product(enumerate(calls), repeat=2):
             one, other = (call.at.blocks | call.gradient.blocks for call in (i, j))
             common = [block for block in noises if block in one & other]
             for shared in range(len(common)):
@@ -236,8 +170,6 @@ class FunctionClass:
         gap = Form.of(one.value) - minimum.value
         if self.mu < 0 and self.L is not None:
             yield 1 / (2 * self.L) * one.gradient.square - gap
-        if self.quadratic_growth is not None:
-            yield gap + one.gradient @ (minimum.at - one.at) + 1 / (2 * self.quadratic_growth) * one.gradient.square
         if self.polyak is not None:
             yield gap - 1 / (2 * self.polyak) * one.gradient.square
 
@@ -252,42 +184,22 @@ class OperatorClass:
         Lower bounds of ``<T x - T y, x - y>``, as multiples of ``|x - y|^2`` and of ``|T x - T y|^2``; 0 is monotone.
     lipschitz
         Largest ``|T x - T y| / |x - y|``; 1 is nonexpansive.
-    linear
-        Whether the operator is linear, which requires more than conditions on pairs.
-    least, most
-        Least and largest eigenvalue of a symmetric linear operator.
-    skew
-        Whether a linear operator is skew: its adjoint is its negative.
     """
 
     strongly_monotone: Fraction | None = None
     cocoercive: Fraction | None = None
     lipschitz: Fraction | None = None
-    linear: bool = False
-    least: Fraction | None = None
-    most: Fraction | None = None
-    skew: bool = False
 
     compares_outcomes = False
     """There are no conditions on points of two outcomes of a noise."""
 
     @property
     def exact(self) -> bool:
-        """Whether the conditions are also sufficient: with only one hypothesis (Ryu et al. 2020), or if linear."""
-        return (
-            self.linear
-            or sum(one is not None for one in (self.strongly_monotone, self.cocoercive, self.lipschitz)) == 1
-        )
+        """Whether the conditions are also sufficient, as with only one hypothesis (Ryu et al. 2020)."""
+        return sum(one is not None for one in (self.strongly_monotone, self.cocoercive, self.lipschitz)) == 1
 
-    def requirements(self, calls: Sequence[Call], adjoint: Sequence[Call] = ()) -> Iterator[Condition | Semidefinite]:
-        """Yield the conditions on the values of an operator, and on those of its adjoint if it is linear."""
-        if self.linear and self.least is not None and self.most is not None:
-            yield from of_symmetric([(call.at, call.gradient) for call in calls], self.least, self.most)
-            return
-        if self.linear:
-            yield from of_linear(calls, adjoint, self.lipschitz or Fraction(0))
-            yield from of_skew(calls) if self.skew else ()
-            return
+    def requirements(self, calls: Sequence[Call]) -> Iterator[Condition]:
+        """Yield the conditions on the values of an operator."""
         for (i, one), (j, other) in combinations(enumerate(calls), 2):
             apart, between = one.at - other.at, one.gradient - other.gradient
             if self.strongly_monotone is not None:
@@ -296,11 +208,6 @@ class OperatorClass:
                 yield Condition((i, j), self.cocoercive * between.square - apart @ between)
             if self.lipschitz is not None:
                 yield Condition((i, j), between.square - self.lipschitz**2 * apart.square)
-
-
-def _exact(calls: Sequence[Call]) -> list[tuple[int, Call]]:
-    """Return the numbered calls with gradients, without epsilon-subgradients."""
-    return [(number, call) for number, call in enumerate(calls) if not call.epsilon]
 
 
 def of_pair(i: Call, j: Call, mu: Fraction, L: Fraction, seen: Call | None = None) -> Form:
@@ -370,21 +277,6 @@ def of_quadratic(
         yield from _mapped_symmetrically(blocks, pairs, mu, L)
 
 
-def of_symmetric(pairs: Pairs, least: Fraction, most: Fraction) -> Iterator[Condition | Semidefinite]:
-    """Yield the conditions of one symmetric linear operator with eigenvalues in an interval, for each source.
-
-    Examples
-    --------
-    Two points: a matrix of two rows, and products that agree.
-
-    >>> pairs = [(Vector({(0, k): Fraction(1)}), Vector({(0, k + 2): Fraction(1)})) for k in (0, 1)]
-    >>> [type(part).__name__ for part in of_symmetric(pairs, Fraction(-1), Fraction(2))]
-    ['Semidefinite', 'Condition']
-    """
-    for blocks, some in _by_source(pairs, [], []):
-        yield from _mapped_symmetrically(blocks, some, least, most)
-
-
 def _mapped_symmetrically(
     blocks: Sequence[int], pairs: Pairs, mu: Fraction, L: Fraction
 ) -> Iterator[Condition | Semidefinite]:
@@ -397,49 +289,6 @@ def _mapped_symmetrically(
     yield Semidefinite({(i, j): half * (low[i] @ high[j] + low[j] @ high[i]) for i, j in upper})
     for i, j in combinations(range(len(xs)), 2):
         yield Condition((), xs[j] @ ys[i] - xs[i] @ ys[j], is_equality=True)
-
-
-def of_skew(calls: Sequence[Call]) -> Iterator[Condition]:
-    """Yield the conditions of a skew linear operator in addition to those of ``of_linear``: ``X'Y = -Y'X``, by source.
-
-    Examples
-    --------
-    One point, whose image is orthogonal to it:
-
-    >>> call = Call(Vector({(0, 0): Fraction(1)}), Vector({(0, 1): Fraction(1)}), Value())
-    >>> [one.is_equality for one in of_skew([call])]
-    [True]
-    """
-    for (x, y, *_), (u, v, *_) in combinations_with_replacement(calls, 2):
-        for block in sorted(x.blocks.union(y.blocks) & u.blocks.union(v.blocks)):
-            x_part, y_part, u_part, v_part = (vector.within([block]) for vector in (x, y, u, v))
-            yield Condition((), x_part @ v_part + y_part @ u_part, is_equality=True)
-
-
-def of_linear(calls: Sequence[Call], adjoint: Sequence[Call], largest: Fraction) -> Iterator[Condition | Semidefinite]:
-    r"""Yield the conditions on the values of one linear operator with singular values of at most ``largest``.
-
-    With ``Y = M X`` and ``V = M' U``: ``X'V = Y'U``, and ``largest^2 X'X - Y'Y`` and ``largest^2 U'U - V'V`` are
-    positive semidefinite (Bousselmi, Hendrickx, Glineur 2024), for each source of variation.
-
-    Examples
-    --------
-    One point of each: a product that agrees, and two squares.
-
-    >>> one, other = (Call(Vector({(0, k): Fraction(1)}), Vector({(0, k + 1): Fraction(1)}), Value()) for k in (0, 2))
-    >>> [type(part).__name__ for part in of_linear([one], [other], Fraction(1))]
-    ['Semidefinite', 'Semidefinite', 'Condition']
-    """
-    known = [[(call.at, call.gradient) for call in some] for some in (calls, adjoint)]
-    for pairs in known:
-        for blocks, some in _by_source(pairs, [], []):
-            parts = [(x.within(blocks), y.within(blocks)) for x, y in some]
-            upper = combinations_with_replacement(enumerate(parts), 2)
-            yield Semidefinite({(i, j): largest**2 * (x @ u) - y @ v for (i, (x, y)), (j, (u, v)) in upper})
-    for (x, y), (u, v) in product(*known):
-        for block in x.blocks.union(y.blocks) & u.blocks.union(v.blocks):
-            agree = x.within([block]) @ v.within([block]) - y.within([block]) @ u.within([block])
-            yield Condition((), agree, is_equality=True)
 
 
 Pairs = list[tuple[Vector, Vector]]

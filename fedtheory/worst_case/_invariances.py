@@ -55,19 +55,16 @@ def _within(block: int, declared: Sequence[Declared], asked_vectors: Sequence[Ve
     for vector in (*known[:1], *asked_vectors):
         demand(vector)
     for number, one in enumerate(declared):
-        # The adjoint of a linear operator has the shifts of the operator.
-        own = next((k for k, other in enumerate(declared) if other.name == one.adjoint_of), number)
-        at, slope = 2 * own, 2 * own + 1
+        at, slope = 2 * number, 2 * number + 1
         for call in one.calls:
             demand(call.at, at)
         is_tilted = block in one.blocks and _may_be_tilted(one.of, one.minimum)
         ignored = is_tilted and isinstance(one.of, FunctionClass) and one.of.compares_no_gradients
         for call in one.calls if not ignored else ():
             demand(call.gradient, slope)
-        is_linear = one.of.support if isinstance(one.of, FunctionClass) else one.of.linear
-        if ignored or is_linear or not is_tilted:
+        if ignored or not is_tilted:
             demand(Vector({}), slope)
-        if is_linear or block not in one.blocks:
+        if block not in one.blocks:
             demand(Vector({}), at)
     # The last place is shifted by this direction only, so it is listed first, to be dropped.
     backwards = places[::-1]
@@ -79,6 +76,4 @@ def _may_be_tilted(of: FunctionClass | OperatorClass, minimum: int | None) -> bo
     """Whether adding a linear function leaves the class unchanged, because only differences of gradients matter."""
     if not isinstance(of, FunctionClass):
         return True
-    constants = (of.lipschitz, of.quadratic_growth, of.polyak, of.restricted_secant)
-    fixed = any(number is not None for number in constants) or (of.mu < 0 and minimum is not None)
-    return not fixed
+    return of.lipschitz is None and of.polyak is None and not (of.mu < 0 and minimum is not None)

@@ -114,7 +114,7 @@ class Run:
             value = self._known(call.value)
             off = max(abs(value - float(self.given.get(call.value, value))), least - value)
             found[f"{one.name}, values"] = max(found[f"{one.name}, values"], off)
-            if self._has_gradient(one.name) and not call.epsilon:
+            if self._has_gradient(one.name):
                 missed = self._called(one.name, self.array(call.at)) - self.array(call.gradient)
                 found[one.name] = max(found.get(one.name, 0.0), float(np.abs(missed).max(initial=0.0)))
         return found

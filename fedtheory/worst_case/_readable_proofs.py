@@ -140,7 +140,6 @@ LETTERS = {
     "deviation": "d",
     "mean": "m",
     "compressed": "c",
-    "epsilon-subgradient": "g",
     "inexact gradient": "e",
     "root": "r",
 }
@@ -175,7 +174,7 @@ class Names:
             for call in one.calls:
                 at = self.vectors.get(call.at.key, "0")
                 applied = style.slope if isinstance(one.of, FunctionClass) else style.value
-                if _is_free(call.gradient) and not call.epsilon:
+                if _is_free(call.gradient):
                     self._define(applied(style.name(one.name), at), call.gradient)
                 if call.value not in record.zeros:
                     self.values[call.value] = style.value(style.name(one.name), at)
@@ -238,8 +237,8 @@ class Names:
         left, terms = dict(coordinates), list[tuple[Any, str]]()
         for name, whole in self.defined.items():
             places = whole.coordinates
-            if len(places) > 1 and _is_free(whole) and len({left.get(place, 0) for place in places}) == 1:
-                c = next(left.get(place, 0) for place in places)
+            c, *others = (left.get(place, 0) for place in places)
+            if others and _is_free(whole) and all(other == c for other in others):
                 terms += [(c, name)] * bool(c)
                 left = {place: entry for place, entry in left.items() if place not in places}
         terms += [(c, self.basis.get(place) or self._slack(place)) for place, c in left.items()]
@@ -305,12 +304,6 @@ def class_text(of: FunctionClass | OperatorClass, number: Callable[[Any], str] =
     if of.indicator:
         size = "" if of.diameter is None else f" of diameter at most {number(of.diameter)}"
         return f"the indicator of a closed convex set{size}"
-    if of.support:
-        size = "" if of.lipschitz is None else f" whose points are no longer than {number(of.lipschitz)}"
-        return f"the support function of a convex set{size}"
-    if of.restricted_secant is not None:
-        bound = "" if of.error_bound is None else f" and the error bound {number(of.error_bound)}"
-        return f"differentiable, with the restricted secant constant {number(of.restricted_secant)}{bound}"
     if of.quadratic:
         parts = [f"quadratic with eigenvalues from {number(of.mu)} to {number(of.L)}"]
     else:
@@ -320,20 +313,13 @@ def class_text(of: FunctionClass | OperatorClass, number: Callable[[Any], str] =
             parts.append(f"{number(of.L)}-smooth")
     if of.lipschitz is not None:
         parts.append(f"{number(of.lipschitz)}-Lipschitz")
-    if of.quadratic_growth is not None:
-        parts.append(
-            f"at most {number(of.quadratic_growth / 2)} times the squared distance from its minimizer above it"
-        )
     if of.polyak is not None:
         parts.append(f"of Polyak's class with constant {number(of.polyak)}")
     return " and ".join(parts)
 
 
 def _operator_text(of: OperatorClass, number: Callable[[Any], str]) -> str:
-    kind = "skew and " if of.skew else ""
-    if of.least is not None:
-        return f"linear and symmetric with eigenvalues from {number(of.least)} to {number(of.most)}"
-    parts = [f"{kind}linear"] if of.linear else []
+    parts = []
     if of.strongly_monotone is not None:
         parts.append(f"{number(of.strongly_monotone)}-strongly monotone" if of.strongly_monotone else "monotone")
     if of.cocoercive is not None:
@@ -363,8 +349,6 @@ def statement_of(record: Record, objectives: Sequence[Form], names: Names) -> St
                 defined.append((at, made))
             format_number.add(call.at.key)
             slope = applied(style.name(one.name), at)
-            if call.epsilon:
-                continue
             if not _is_free(call.gradient) or names.vectors[call.gradient.key] != slope:
                 defined.append((slope, names.vector(call.gradient)))
             elif one.num_clients > 1 and 0 not in call.gradient.blocks:
@@ -384,19 +368,12 @@ def _given(record: Record, names: Names) -> Iterator[str]:
     """Yield the classes of functions and operators, the positions of minimizers, and the noises."""
     style, math = names.style, _math(names.style)
     for one in record.declared:
-        if not one.adjoint_of:
-            yield _declaration(one, style)
+        yield _declaration(one, style)
     for one in record.declared:
         if one.minimum is not None:
             whose = "of the function of each client of " if one.num_clients > 1 else "of "
             at = names.vectors.get(one.calls[one.minimum].at.key, "0")
             yield f"{math(at)}: a minimizer {whose}{math(style.name(one.name))}"
-        for call in (call for call in one.calls if call.epsilon):
-            at, f = names.vectors.get(call.at.key, "0"), style.name(one.name)
-            g, size = names.vectors[call.gradient.key], style.number(call.epsilon)
-            product = style.product.format(g, f"z - {at}" if at != "0" else "z")
-            below = f"{style.value(f, at)} + {product} - {size} {style.at_most} {style.value(f, 'z')}"
-            yield f"{math(g)}: an epsilon-subgradient, {math(below)} for all {math('z')}"
     yield from _random(record, names)
     if free := _free_names(record, names):
         yield f"{', '.join(map(math, free))}: {'a vector' if len(free) == 1 else 'vectors'}"
@@ -574,7 +551,7 @@ def _notes(record: Record, text: str, names: Names) -> list[str]:
     if names.slacks:
         found.append(
             f"Products of {', '.join(map(math, names.slacks))} are entries of a matrix that is positive semidefinite "
-            "for points and gradients of such a quadratic function, or points and values of such a linear operator."
+            "for points and gradients of such a quadratic function."
         )
     if any(one.num_clients > 1 for one in record.declared):
         mean, dev = math(style.mean.format("v")), math(style.deviation.format("v"))

@@ -13,7 +13,8 @@ from fractions import Fraction
 from itertools import count
 from typing import Any, NamedTuple, final
 
-from fedtheory._support.wording import format_number, truncate
+from fedtheory._support.wording import truncate
+from fedtheory.worst_case._constants import vanishes, written
 from fedtheory.worst_case._interpolation import Call, FunctionClass, Noise, OperatorClass
 from fedtheory.worst_case._vectors import Basis, Form, Key, Value, Vector, fraction
 
@@ -78,8 +79,6 @@ class Declared(NamedTuple):
         Whether the conditions are sufficient at these points.
     least
         The least value, if it is given.
-    adjoint_of
-        Name of the linear operator whose adjoint this is.
     """
 
     name: str
@@ -90,7 +89,6 @@ class Declared(NamedTuple):
     num_clients: int = 1
     exact: bool = True
     least: Value | None = None
-    adjoint_of: str = ""
 
 
 @final
@@ -308,11 +306,11 @@ class Record:
 
     def _constant(self, name: str, number: Fraction) -> str:
         """Return the name of a constant, which must have one value: a lemma is a sum of multiplier times constant."""
-        if not checked_name(name) and number:
+        if not checked_name(name) and not vanishes(number):
             name = next(free for n in count(1) if (free := f"bound {n}") not in self.numbers)
         known = self.numbers.setdefault(name, number) if name else number
         if known != number:
-            both = f"{format_number(known)} and for {format_number(number)}"
+            both = f"{written(known)} and for {written(number)}"
             message = f"a name must stand for one number, got {name!r} for {both}"
             raise ValueError(message)
         return name

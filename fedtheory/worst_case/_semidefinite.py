@@ -161,20 +161,17 @@ def relaxations(record: Record, program: Program) -> tuple[str, ...]:
     bounded = [(program.objective, -1), *((one.form, 1) for one in program.inequalities)]
     low = any(sign * form.products.get(pair, 0) > 0 for form, sign in bounded for pair in record.roots)
     low |= any(one.form.products.get(pair, 0) for one in program.equalities for pair in record.roots)
-    loose = (one.name for one in record.declared if not one.exact and not one.adjoint_of)
+    loose = (one.name for one in record.declared if not one.exact)
     return (*loose, *["a geometric mean"] * low)
 
 
 def _require(record: Record, declared: Declared, names: Sequence[str]) -> None:
     """Add the interpolation conditions of a function or an operator."""
-    if declared.adjoint_of:
-        return
     calls, of = declared.calls, declared.of
     if isinstance(of, FunctionClass):
         requirements = of.requirements(calls, declared.minimum, declared.blocks, record.noises)
     else:
-        adjoint = [call for one in record.declared if one.adjoint_of == declared.name for call in one.calls]
-        requirements = of.requirements(calls, adjoint)
+        requirements = of.requirements(calls)
     for one in requirements:
         if isinstance(one, Semidefinite):
             _require_semidefinite(record, one, declared.name)

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any, TypeVar, final
 
 from fedtheory._support.values import to_fraction
 from fedtheory._support.wording import truncate
+from fedtheory.worst_case._constants import key_of, vanishes
 
 __all__: list[str] = []
 
 Term = TypeVar("Term")
 Basis = tuple[int, int]
 """A basis vector: (block, number in the block)."""
-Key = frozenset[tuple[Basis, Fraction]]
+Key = frozenset[tuple[Basis, Hashable]]
 """Key that equal vectors have in common."""
 
 
@@ -36,7 +37,7 @@ class Vector:
     __slots__ = ("coordinates", "owner")
 
     def __init__(self, coordinates: Mapping[Basis, Fraction], owner: object = None) -> None:
-        self.coordinates = {place: c for place, c in coordinates.items() if c}
+        self.coordinates = {place: c for place, c in coordinates.items() if not vanishes(c)}
         self.owner = owner
 
     def __repr__(self) -> str:
@@ -85,7 +86,7 @@ class Vector:
     @property
     def key(self) -> Key:
         """Key that equal vectors have in common."""
-        return frozenset(self.coordinates.items())
+        return key_of(self.coordinates)
 
     @property
     def square(self) -> Form:
@@ -134,7 +135,7 @@ def fraction(name: str, number: Any) -> Fraction:
 def inverse_of(divisor: Any) -> Fraction:
     """Return the inverse of a nonzero rational."""
     number = fraction("a divisor", divisor)
-    if not number:
+    if vanishes(number):
         message = "a divisor must differ from 0, got 0"
         raise ValueError(message)
     return 1 / number
@@ -218,12 +219,13 @@ class Form:
     @property
     def says_nothing(self) -> bool:
         """Whether the form is 0 for all values of the unknowns."""
-        return not any(u.coordinates and v.coordinates for u, v in self.pairs) and not any(self.values.values())
+        has_product = any(u.coordinates and v.coordinates for u, v in self.pairs)
+        return not has_product and all(map(vanishes, self.values.values()))
 
     @property
     def pairs(self) -> list[tuple[Vector, Vector]]:
         """The products whose coefficients are not 0."""
-        return [pair for pair, c in self.products.items() if c]
+        return [pair for pair, c in self.products.items() if not vanishes(c)]
 
     def __add__(self, other: Form | Value) -> Form:
         right = Form.of(other)

@@ -21,7 +21,9 @@ from fedtheory._storage import files
 from fedtheory._support import validate
 from fedtheory._support.wording import truncate
 from fedtheory.errors import OracleError
-from fedtheory.worst_case._constants import Constant, Domain, evaluate, function_of, number_of
+from fedtheory.worst_case._constants import Constant, evaluate, function_of, number_of
+from fedtheory.worst_case._coq_names import new_file
+from fedtheory.worst_case._domains import Domain
 from fedtheory.worst_case._exact_multipliers import Family, Point
 from fedtheory.worst_case._interpolated_multipliers import Samples
 from fedtheory.worst_case._readable_proofs import LATEX, TEXT, Names, Written, statement_of, text_of
@@ -120,15 +122,13 @@ class ClosedForm:
         Raises
         ------
         ValueError
-            If a part of the problem has no formal statement, the file exists or does not end in ``.v``, or the name is
-            no identifier of Coq.
+            If a part of the problem has no formal statement, the file exists or does not end in ``.v``, its name is one
+            that Coq cannot load or that a module of Coq's standard library or of ``fedtheory/formal`` has, or the name
+            of the theorem is not an identifier of Coq.
         """
         from fedtheory.worst_case._coq_closed_forms import file_of
 
-        target = files.as_path("path", path)
-        if target.suffix != ".v" or target.exists():
-            message = f"path must be a new file that ends in .v, got {truncate(str(target))}"
-            raise ValueError(message)
+        target = new_file(path)
         proofs = [one._single("a formal theorem") for one in self.pieces or (self,)]
         files.place(target, file_of(proofs, name).encode(), new=True)
 

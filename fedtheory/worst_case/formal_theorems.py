@@ -7,28 +7,25 @@ sound, verifies the sum.
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from itertools import combinations, combinations_with_replacement, permutations
+from itertools import permutations
 from math import lcm
 from pathlib import Path
 from typing import Any
 
-from fedtheory._support.wording import truncate
-from fedtheory.worst_case._coq_names import NotStated, reserved
+from fedtheory.worst_case._constants import hashable, key_of
+from fedtheory.worst_case._coq_names import NotStated, theorem_names
 from fedtheory.worst_case._coq_statement import At, Declared, Fact, Statement, claim_text, minimum
 from fedtheory.worst_case._coq_terms import (
     ONE,
     Num,
-    Vec,
     add,
     constant,
     less,
     minus,
-    plus,
     product,
     rational,
     real,
@@ -39,15 +36,13 @@ from fedtheory.worst_case._coq_terms import (
     total,
 )
 from fedtheory.worst_case._sums_of_squares import Square, sum_of_squares
-from fedtheory.worst_case.checker._conditions import of_function, of_operator
+from fedtheory.worst_case.checker._conditions import of_function
 from fedtheory.worst_case.checker._forms import Constraint, says_nothing
 from fedtheory.worst_case.checker._problem import Problem
 from fedtheory.worst_case.checker._reading import read
 
 __all__ = ["file_of", "file_of_certificate"]
 
-HALF = Fraction(1, 2)
-NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,59}", re.ASCII)
 LONGEST_FILE = 2_000_000
 """Largest number of characters of a file, which Coq reads within minutes."""
 LONGEST_BOUND = 24
@@ -72,19 +67,11 @@ def file_of(cases: Sequence[Any], name: str) -> str:
     ValueError
         If the name is not a Coq identifier.
     """
-    names = checked_names(name, len(cases))
+    names = theorem_names(name, len(cases))
     text = "\n".join([HEAD, *(_theorem(case, one) for case, one in zip(cases, names, strict=True))])
     if len(text) > LONGEST_FILE:
         raise NotStated(f"a proof of {len(text)} characters, more than {LONGEST_FILE}")
     return text
-
-
-def checked_names(name: str, count: int) -> list[str]:
-    """Return names of theorems, numbered if there are several."""
-    if not NAME.fullmatch(str(name)) or name in reserved():
-        message = f"a theorem must be named by a letter, then letters, digits and _ (60 at most), got {truncate(name)}"
-        raise ValueError(message)
-    return [name] if count == 1 else [f"{name}_{number}" for number in range(1, count + 1)]
 
 
 def file_of_certificate(path: Path, name: str) -> str:
@@ -211,18 +198,11 @@ def weighted(stated: Statement, multipliers: Mapping[str, Sequence[Fraction]]) -
 
     found += [(following()[1], fact) for fact in stated.demands]
     for one in stated.functions:
-        if one.of.adjoint_of:
-            continue
-        adjoint = next((other for other in stated.functions if other.of.adjoint_of == one.of.name), None)
         known: dict[Any, list[Fact]] = {}
-        for fact in _facts(one, adjoint):
+        for fact in _facts(one):
             known.setdefault(_key(stated, fact.says), []).append(fact)
-        linear_maps = [other for other in (one, adjoint) if other is not None and other.of.calls]
-        for condition in _conditions(stated, one, adjoint):
-            if isinstance(condition, dict):
-                ys = {place: following()[1] for place in condition}
-                found += _of_matrix(linear_maps.pop(0), ys)
-            elif not says_nothing(condition.form):
+        for condition in of_function(one.of, stated.problem.noises):
+            if not says_nothing(condition.form):
                 constraint, y = following()
                 says = less(stated.form(constraint.form, stated=False), constant(constraint.bound))
                 among = known.get(_key(stated, says), []) if y else []
@@ -233,34 +213,17 @@ def weighted(stated: Statement, multipliers: Mapping[str, Sequence[Fraction]]) -
     return [(y, fact) for y, fact in found if y]
 
 
-def _conditions(stated: Statement, one: Declared, adjoint: Declared | None) -> Iterator[Any]:
-    if one.of.kind == "function":
-        return of_function(one.of, stated.problem.noises)
-    return of_operator(one.of, [] if adjoint is None else adjoint.of.calls)
-
-
 def _key(stated: Statement, says: Num) -> Any:
     """Return a key that equal numbers have in common, given the function values that are 0."""
     zeros = {number for fact in stated.zeros for number in fact.says.values}
-    values = frozenset((number, c) for number, c in says.values.items() if number not in zeros)
-    return frozenset(says.products.items()), values, says.constant
+    values = key_of({number: c for number, c in says.values.items() if number not in zeros})
+    return says.key[0], values, hashable(says.constant)
 
 
-def _facts(one: Declared, adjoint: Declared | None) -> Iterator[Fact]:
-    """Yield the facts about the calls of a function or an operator that follow from its class."""
-    made = [at for _, at in sorted(one.calls.items())]
-    calls, enlarged = [at for at in made if not at.epsilon], [at for at in made if at.epsilon]
-    for p in enlarged:
-        yield from _above_minorant(one, p, calls)
-    if one.of.kind == "operator":
-        others = [] if adjoint is None else [at for _, at in sorted(adjoint.calls.items())]
-        yield from _of_linear(one, adjoint, calls, others) if one.of.of["linear"] else _of_operator(one, calls)
-    elif one.of.of["quadratic"]:
-        yield from _of_quadratic(one)
-        yield from _of_symmetric(one)
-    elif one.has_secants:
-        yield from _of_secants(one, calls)
-    elif one.is_map:
+def _facts(one: Declared) -> Iterator[Fact]:
+    """Yield the facts about the calls of a function that follow from its class."""
+    calls = [at for _, at in sorted(one.calls.items())]
+    if one.is_smooth:
         yield from _of_smooth(one, calls)
     elif one.of.of["indicator"]:
         yield from _of_set(one, calls)
@@ -271,39 +234,6 @@ def _facts(one: Declared, adjoint: Declared | None) -> Iterator[Fact]:
 def _gap(p: At, q: At) -> Num:
     """Return the distance of the value at q below the tangent at p."""
     return add(less(p.value, q.value), product(p.u, minus(q.x, p.x)))
-
-
-def _above_minorant(one: Declared, p: At, calls: Sequence[At]) -> Iterator[Fact]:
-    """Yield that a function is above the affine function of an epsilon-subgradient, by a parabola if it is smooth."""
-    L, most, e = one.of.number("L"), one.of.number("lipschitz"), tight(p.epsilon)
-    for q in calls:
-        if L is not None:
-            b = 1 / (2 * L)
-            says = add(_gap(p, q), times(b, square(minus(q.u, p.u))))
-            made = f"call_smooth_up_to {tight(L)} {tight(b)} {e} _ _ _ _ ltac:(lra) ltac:(lra) {one.name}_upper"
-            proof = f"({made} {p.proof} {q.term} _ {q.proof})"
-        elif one.of.of["indicator"]:
-            says = product(p.u, minus(q.x, p.x))
-            proof = f"(call_normal_up_to {e} _ _ _ _ {p.proof} (proj1 {q.proof}))"
-        else:
-            says, proof = _gap(p, q), f"(call_up_to {e} _ _ _ _ _ {p.proof} (proj1 {q.proof}))"
-        yield Fact(less(says, constant(p.epsilon)), proof)
-    if most is not None and not one.is_map:
-        lemma = f"call_lipschitz_up_to {tight(most)} {tight(most**2)} {e} {one.name} _ _ ltac:(lra) ltac:(lra)"
-        yield Fact(less(square(p.u), constant(most**2)), f"({lemma} {one.name}_lipschitz {p.proof})")
-
-
-def _of_secants(one: Declared, calls: Sequence[At]) -> Iterator[Fact]:
-    name, m, M = one.name, one.of.of["restricted_secant"], one.of.number("error_bound")
-    for best in (at for at in calls if at.is_least):
-        for p in (at for at in calls if not at.is_least):
-            away, both = minus(p.x, best.x), f"_ _ {p.proof}"
-            distance, excess = square(away), less(p.value, best.value)
-            yield Fact(less(times(m, distance), product(p.u, away)), f"({name}_secant {both})")
-            yield Fact(less(times(m / 2, distance), excess), f"({name}_above {both})")
-            if M is not None:
-                yield Fact(less(square(p.u), times(M**2, distance)), f"({name}_class {both})")
-                yield Fact(less(excess, times(M / 2, distance)), f"({name}_growth {both})")
 
 
 def _of_smooth(one: Declared, calls: Sequence[At]) -> Iterator[Fact]:
@@ -334,7 +264,7 @@ def _of_set(one: Declared, calls: Sequence[At]) -> Iterator[Fact]:
 
 def _of_nonsmooth(one: Declared, calls: Sequence[At]) -> Iterator[Fact]:
     mu, name = one.of.of["mu"], one.name
-    most, G = one.of.number("lipschitz"), one.of.number("quadratic_growth")
+    most = one.of.number("lipschitz")
     for p, q in permutations(calls, 2):
         both = f"{p.proof} (proj1 {q.proof})"
         if mu:
@@ -344,96 +274,9 @@ def _of_nonsmooth(one: Declared, calls: Sequence[At]) -> Iterator[Fact]:
             yield Fact(less(p.value, q.value), f"(call_minimizer_on _ _ _ _ {both})")
         else:
             yield Fact(_gap(p, q), f"(cond_subgradient _ _ _ _ _ {both})")
-        if G is not None and q.is_least:
-            says = add(_gap(p, q), times(1 / (2 * G), square(p.u)))
-            yield Fact(says, f"({name}_growth _ _ {p.proof})")
     for p in calls:
         if most is not None and not p.is_least:
             yield Fact(less(square(p.u), constant(most**2)), f"({name}_class _ _ {p.proof})")
-
-
-def _of_operator(one: Declared, calls: Sequence[At]) -> Iterator[Fact]:
-    m, b, L = (one.of.number(key) for key in ("strongly_monotone", "cocoercive", "lipschitz"))
-    for p, q in combinations(calls, 2):
-        apart, between, both = minus(p.x, q.x), minus(p.u, q.u), f"_ _ _ _ {p.proof} {q.proof}"
-        along = product(apart, between)
-        if m is not None:
-            yield Fact(less(times(m, square(apart)), along), f"({one.name}_monotone {both})")
-        if b is not None:
-            yield Fact(less(times(b, square(between)), along), f"({one.name}_cocoercive {both})")
-        if L is not None:
-            yield Fact(less(square(between), times(L**2, square(apart))), f"({one.name}_lipschitz {both})")
-
-
-def _of_linear(one: Declared, adjoint: Declared | None, calls: Sequence[At], others: Sequence[At]) -> Iterator[Fact]:
-    if one.of.number("least") is not None:
-        yield from _of_symmetric(one)
-    for p, q in combinations_with_replacement(calls, 2) if one.of.of.get("skew") else ():
-        proof = f"({one.name}_skew _ _ _ _ {p.proof} {q.proof})"
-        yield Fact(add(product(p.x, q.u), product(p.u, q.x)), proof, is_equality=True)
-    for p in calls:
-        for q in others:
-            proof = f"(call_adjoint _ _ {adjoint.name if adjoint else ''}_class _ _ _ _ {p.proof} {q.proof})"
-            yield Fact(less(product(p.x, q.u), product(p.u, q.x)), proof, is_equality=True)
-
-
-Image = tuple[Vec, Vec, str]
-"""A vector, its image under a linear map, and a proof that it is the image."""
-
-
-def _images(one: Declared) -> list[Image]:
-    """Return the facts about images under a linear map, or under the Hessian of a quadratic function."""
-    if one.of.kind == "operator":
-        known = [at for _, at in sorted(one.calls.items())]
-        return [(at.x, at.u, at.proof) for at in known if at.x.at or at.u.at]
-    first = one.calls[one.of.minimum or 0]
-    others = [at for n, at in sorted(one.calls.items()) if n != (one.of.minimum or 0)]
-    lemma = f"quadratic_difference _ _ _ _ _ {one.name}_class _ _ _ _"
-    return [(minus(at.x, first.x), minus(at.u, first.u), f"({lemma} {at.proof} {first.proof})") for at in others]
-
-
-def _of_quadratic(one: Declared) -> Iterator[Fact]:
-    first = one.calls[one.of.minimum or 0]
-    for n, at in one.calls.items():
-        if n != (one.of.minimum or 0):
-            middle = times(HALF, product(minus(at.x, first.x), plus(at.u, first.u)))
-            proof = f"(call_chord _ _ _ _ _ {one.name}_class _ _ _ _ {at.proof} {first.proof})"
-            yield Fact(less(less(at.value, first.value), middle), proof, is_equality=True)
-
-
-def _of_symmetric(one: Declared) -> Iterator[Fact]:
-    """Yield the symmetry of products with images under a Hessian or a symmetric operator."""
-    for (x, u, p), (y, v, q) in combinations(_images(one), 2):
-        proof = f"(call_symmetric _ _ _ _ _ {one.name}_class _ _ _ _ {p} {q})"
-        yield Fact(less(product(y, u), product(x, v)), proof, is_equality=True)
-
-
-def _of_matrix(one: Declared, multipliers: Mapping[tuple[int, int], Fraction]) -> Iterator[tuple[Fraction, Fact]]:
-    """Yield the facts about a linear map of combinations of the vectors with known images, one for each square."""
-    size = max(i for i, _ in multipliers) + 1
-    matrix = [[Fraction(0)] * size for _ in range(size)]
-    for (i, j), y in multipliers.items():
-        matrix[i][j] -= y / 2
-        matrix[j][i] -= y / 2
-    name, images = one.name, _images(one)
-    for d, row in sum_of_squares(matrix) or []:
-        w, z, proof = None, None, ""
-        for c, (x, u, p) in zip(row, images, strict=True):
-            if c:
-                step = f"(linear_scale _ {tight(c)} _ _ {name}_linear {p})"
-                proof = step if w is None else f"(linear_add _ _ _ _ _ {name}_linear {proof} {step})"
-                w = scaled(c, x) if w is None else plus(w, scaled(c, x))
-                z = scaled(c, u) if z is None else plus(z, scaled(c, u))
-        if w is None or z is None:
-            continue
-        if one.of.kind == "operator" and one.of.number("least") is None:
-            L = one.of.number("lipschitz") or ONE
-            yield d, Fact(less(square(z), times(L**2, square(w))), f"({name}_norm _ _ {proof})")
-        else:
-            mu, L = (one.of.of[key] for key in (("mu", "L") if one.of.kind == "function" else ("least", "most")))
-            says = less(constant(Fraction(0)), product(minus(z, scaled(mu, w)), minus(scaled(L, w), z)))
-            lemma = f"call_matrix {tight(mu)} {tight(L)} _ _ _ ltac:(lra) {name}_class"
-            yield d, Fact(says, f"({lemma} _ _ {proof})")
 
 
 # Text of the theorem.

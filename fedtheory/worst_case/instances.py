@@ -338,11 +338,9 @@ class Instance(Mapping[str, Array]):
     def _functions_of(self, one: Declared) -> tuple[Any, ...]:
         every = len(self.axes)
         known = []
-        # The largest smooth function is above all affine minorants; a nonsmooth function is the largest of them.
-        is_smooth = isinstance(one.of, FunctionClass) and one.of.L is not None
-        for call in (call for call in one.calls if not (call.epsilon and is_smooth)):
+        for call in one.calls:
             at, gradient = np.broadcast_arrays(self.place(call.at), self.place(call.gradient))
-            known.append((at, gradient, self._values.get(call.value, 0.0) - float(call.epsilon)))
+            known.append((at, gradient, self._values.get(call.value, 0.0)))
         found = []
         for client in range(1 if self._representative else one.num_clients):
             rows = []

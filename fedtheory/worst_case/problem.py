@@ -14,14 +14,10 @@ class                                     sides          source of the condition
 ``function(mu, L)``, other ``mu < 0``     upper          the same, and descent to a minimizer
 ``function(lipschitz=)``                  both           Taylor, Hendrickx, Glineur 2017 (composite)
 ``function(quadratic=True)``              both           Bousselmi, Hendrickx, Glineur 2024
-``function(quadratic_growth=)``           both           Guille-Escuret, Ibrahim, Goujaud, Mitliagkas 2022
 ``function(polyak=)``                     upper          necessary conditions
-``restricted_secant(mu, error_bound)``    both, upper    Guille-Escuret, Goujaud, Ibrahim, Mitliagkas 2022; with
-                                                         values only the upper side
-``indicator(diameter)``, ``support()``    both           Taylor, Hendrickx, Glineur 2017 (composite)
+``indicator(diameter)``                   both           Taylor, Hendrickx, Glineur 2017 (composite)
 ``operator()`` with one hypothesis        both           Ryu, Taylor, Bergeling, Giselsson 2020
 ``operator()`` with several               upper          the conditions of each
-``linear()``, symmetric or skew, too      both           Bousselmi, Hendrickx, Glineur 2024
 ========================================  =============  ========================================================
 
 There is no class for coordinate blocks of a smooth function, as no sufficient conditions are known. The necessary
@@ -42,7 +38,8 @@ from fedtheory._support import validate
 from fedtheory._support.summary import Summary, short_text
 from fedtheory._support.wording import format_number, truncate
 from fedtheory.worst_case._arguments import listed, spelled
-from fedtheory.worst_case._functions import Clients, Function, Linear, Operator, Sum, Term, own_vector, positive_number
+from fedtheory.worst_case._constants import written
+from fedtheory.worst_case._functions import Clients, Function, Operator, Sum, Term, own_vector, positive_number
 from fedtheory.worst_case._interpolation import FunctionClass, OperatorClass
 from fedtheory.worst_case._readable_proofs import Names, class_text
 from fedtheory.worst_case._record import SERVER, Declared, Record, checked_name
@@ -166,7 +163,6 @@ class Problem:
         *,
         lipschitz: Any = None,
         quadratic: bool = False,
-        quadratic_growth: Any = None,
         polyak: Any = None,
         minimum: int | None = None,
         name: str = "",
@@ -182,8 +178,6 @@ class Problem:
             Largest length of a subgradient.
         quadratic
             Whether the function is quadratic, with eigenvalues from mu to L.
-        quadratic_growth
-            The constant G in ``f(x) - f* <= G/2 |x - x*|^2``.
         polyak
             The constant m in ``f(x) - f* <= |grad f(x)|^2 / (2 m)`` for a smooth function; only an upper bound is
             proved.
@@ -205,7 +199,7 @@ class Problem:
         TypeError
             If a number is neither an integer nor a fraction.
         """
-        of = _function_class(mu, L, lipschitz, quadratic, quadratic_growth, polyak)
+        of = _function_class(mu, L, lipschitz, quadratic, polyak)
         return Function(self.record, self._called("f", name), of, self._least(minimum, of))
 
     def indicator(self, diameter: Any = None, *, name: str = "") -> Function:
@@ -278,122 +272,6 @@ class Problem:
             raise ValueError(message)
         return Operator(self.record, self._called("T", name), of)
 
-    def support(self, lipschitz: Any = None, *, name: str = "") -> Function:
-        """Return the support function of a convex set C: the largest ``<c, x>`` with c in C.
-
-        It is positively homogeneous with respect to ``p.origin``.
-
-        Parameters
-        ----------
-        lipschitz
-            Largest length of a point of C; None if C is unbounded.
-        name
-            As of ``function``.
-
-        Returns
-        -------
-        Function
-            The support function; its gradient at x is a point c of C with the largest ``<c, x>``.
-
-        Examples
-        --------
-        At a distance of 3 from the origin, two times the norm is 6:
-
-        >>> p = Problem()
-        >>> x = p.point()
-        >>> p.at_most(x.square, 9)
-        >>> p.maximize(p.support(lipschitz=2).value(x))
-        >>> lower, upper = p.solve().enclosure
-        >>> lower <= 6 <= upper
-        True
-        """
-        of = FunctionClass(support=True, lipschitz=_optional("lipschitz", lipschitz))
-        return Function(self.record, self._called("f", name), of)
-
-    def restricted_secant(self, mu: Any, error_bound: Any = None, *, name: str = "") -> Function:
-        """Return a function with a restricted secant inequality and an error bound, which need not be convex.
-
-        If the problem contains only gradients of the function, both sides are proved; if it contains values, only an
-        upper bound.
-
-        Parameters
-        ----------
-        mu
-            The constant in ``<grad f(x), x - x*> >= mu |x - x*|^2`` for all x, with the minimizer x*.
-        error_bound
-            The constant in ``|grad f(x)| <= error_bound |x - x*|``; None for no bound.
-        name
-            As of ``function``.
-
-        Returns
-        -------
-        Function
-            As of ``function``.
-
-        Examples
-        --------
-        A gradient step of length mu/L^2 shortens the squared distance by ``1 - mu^2/L^2``
-        (Guille-Escuret, Goujaud, Ibrahim, Mitliagkas 2022):
-
-        >>> from fractions import Fraction as Q
-        >>> p = Problem()
-        >>> f = p.restricted_secant(1, error_bound=2)
-        >>> best, x = f.minimizer(), p.point()
-        >>> p.at_most((x - best).square, 1)
-        >>> p.maximize((x - Q(1, 4) * f.gradient(x) - best).square)
-        >>> lower, upper = p.solve().enclosure
-        >>> lower <= Q(3, 4) <= upper
-        True
-        """
-        least, most = positive_number("mu", mu), _optional("error_bound", error_bound)
-        if most is not None and most <= least:
-            message = f"error_bound must be above mu, got {format_number(error_bound)} and mu={format_number(mu)}"
-            raise ValueError(message)
-        of = FunctionClass(restricted_secant=least, error_bound=most)
-        return Function(self.record, self._called("f", name), of)
-
-    def linear(self, largest: Any, *, least: Any = None, skew: bool = False, name: str = "") -> Linear:
-        """Return a linear operator.
-
-        Parameters
-        ----------
-        largest
-            Largest singular value, or largest eigenvalue of a symmetric operator.
-        least
-            Least eigenvalue of a symmetric operator; None for an operator that need not be symmetric.
-        skew
-            Whether the operator is skew: ``<M x, y> = -<x, M y>``.
-        name
-            As of ``function``.
-
-        Returns
-        -------
-        Linear
-            An operator with ``M(x)`` and ``M.adjoint(u)``.
-
-        Examples
-        --------
-        If the eigenvalues of M are from 0 to 3, those of ``1 - M`` are at most 2 in absolute value.
-
-        >>> p = Problem()
-        >>> M, x = p.linear(3, least=0), p.point()
-        >>> p.at_most(x.square, 1)
-        >>> p.maximize((x - M(x)).square)
-        >>> lower, upper = p.solve().enclosure
-        >>> lower <= 4 <= upper
-        True
-        """
-        validate.boolean("skew", skew)
-        if least is None:
-            of = OperatorClass(lipschitz=positive_number("largest", largest), linear=True, skew=skew)
-        else:
-            low, high = fraction("least", least), fraction("largest", largest)
-            if low >= high or skew:
-                message = f"largest must be above least, and a symmetric operator not skew, got {low}, {high}, {skew}"
-                raise ValueError(message)
-            of = OperatorClass(linear=True, least=low, most=high)
-        return Linear(self.record, self._called("T", name), of)
-
     @spelled
     def clients(
         self,
@@ -423,7 +301,7 @@ class Problem:
             mean of all functions.
         """
         number = validate.count("num_clients", num_clients)
-        of = _function_class(mu, L, lipschitz, quadratic, None, None)
+        of = _function_class(mu, L, lipschitz, quadratic, None)
         return Clients(self.record, self._called("f", name), of, number, self._least(minimum, of))
 
     @overload
@@ -657,7 +535,7 @@ class Problem:
         if not program.constraints:
             message = "a problem must have a constraint, at_most for example, got none"
             raise ValueError(message)
-        relaxed = (*relaxations(record, program), *_with_values(record, self._objectives), *omitted)
+        relaxed = (*relaxations(record, program), *omitted)
         proof = prove(program, narrow)
         if proof.upper is None and not (proof.empty or proof.infinite):
             proof = with_ray(proof, record.points)
@@ -690,7 +568,7 @@ class Problem:
             message = f"minimum must be 0 or None, got {truncate(minimum)}"
             raise ValueError(message)
         if not of.has_minimizer:
-            message = f"minimum must be None for functions without a least value, got 0 for mu={format_number(of.mu)}"
+            message = f"minimum must be None for functions without a least value, got 0 for mu={written(of.mu)}"
             raise ValueError(message)
         return self.record.zero()
 
@@ -720,14 +598,6 @@ def _listed(texts: Sequence[str], number: int) -> str:
     return ", ".join([*texts[:_SHOWN], *more])
 
 
-def _with_values(record: Record, objectives: Sequence[Form]) -> list[str]:
-    """Return the functions whose values occur although their conditions are sufficient for gradients only."""
-    forms = [*objectives, *(one.form for one in record.constraints)]
-    asked = {value for form in forms for value, c in form.values.items() if c}
-    partial = [one for one in record.declared if getattr(one.of, "restricted_secant", None) is not None]
-    return [one.name for one in partial if any(call.value in asked for call in one.calls)]
-
-
 def _not_null(form: Form, bound: Fraction) -> Form:
     """Raise ValueError for a square that must be 0, since the program then has no interior point."""
     squares = {u.key == v.key and c > 0 for (u, v), c in form.products.items() if c and u.coordinates and v.coordinates}
@@ -745,9 +615,7 @@ def counted(name: str, number: int) -> range:
     return range(validate.count(name, number, 1, LARGEST_BLOCK))
 
 
-def _function_class(
-    mu: Any, L: Any, lipschitz: Any, quadratic: bool, quadratic_growth: Any, polyak: Any
-) -> FunctionClass:
+def _function_class(mu: Any, L: Any, lipschitz: Any, quadratic: bool, polyak: Any) -> FunctionClass:
     """Return a class of functions after checking that it is not empty."""
     if isinstance(L, Sequence):
         message = (
@@ -758,24 +626,23 @@ def _function_class(
     low = fraction("mu", mu)
     high = _optional("L", L)
     of = FunctionClass(
-        low, high, _optional("lipschitz", lipschitz), False, None,
-        _optional("quadratic_growth", quadratic_growth), _optional("polyak", polyak),
-        validate.boolean("quadratic", quadratic),
-    )  # fmt: skip
+        mu=low,
+        L=high,
+        lipschitz=_optional("lipschitz", lipschitz),
+        polyak=_optional("polyak", polyak),
+        quadratic=validate.boolean("quadratic", quadratic),
+    )
     if high is not None and low >= high:
-        message = f"mu must be below L, got mu={format_number(mu)} and L={format_number(L)}"
+        message = f"mu must be below L, got mu={written(mu)} and L={written(L)}"
         raise ValueError(message)
     if high is None and (of.quadratic or of.polyak is not None):
         message = "a function that is quadratic, or of Polyak's class, must have an L, got None"
         raise ValueError(message)
-    for name, most, least in (("polyak", high, of.polyak), ("mu", of.quadratic_growth, low)):
-        if most is not None and least is not None and least > most:
-            got = format_number(least)
-            message = f"{name} must be at most {format_number(most)}, the largest curvature or growth, got {got}"
-            raise ValueError(message)
-    if low < 0 and (of.quadratic_growth is not None or (of.polyak is not None and of.quadratic)):
-        got = format_number(low)
-        message = f"mu must be at least 0 for quadratic growth, and for quadratics of Polyak's class, got {got}"
+    if high is not None and of.polyak is not None and of.polyak > high:
+        message = f"polyak must be at most {written(high)}, the value of L, got {written(of.polyak)}"
+        raise ValueError(message)
+    if low < 0 and of.polyak is not None and of.quadratic:
+        message = f"mu must be at least 0 for quadratics of Polyak's class, got {written(low)}"
         raise ValueError(message)
     return of
 

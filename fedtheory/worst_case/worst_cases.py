@@ -9,17 +9,17 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any, final
 
-from fedtheory._storage.files import as_path, place
+from fedtheory._storage.files import place
 from fedtheory._support.summary import Summary
-from fedtheory._support.wording import outward, truncate
+from fedtheory._support.wording import outward
 from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.worst_case._certificate_files import case_document, document_of
 from fedtheory.worst_case._certificates import verify_upper
+from fedtheory.worst_case._coq_names import new_file
 from fedtheory.worst_case._readable_proofs import Names, proof_of, shortened
 from fedtheory.worst_case._record import SERVER, Record
 from fedtheory.worst_case._semidefinite import Program
 from fedtheory.worst_case._vectors import Form
-from fedtheory.worst_case.formal_theorems import file_of
 from fedtheory.worst_case.instances import Instance, instance_of
 from fedtheory.worst_case.proofs import Proof, shares_of, short_point
 
@@ -334,13 +334,13 @@ class WorstCase:
         ------
         ValueError
             If the upper side has no proof, a part of the problem has no formal statement, the file exists or does not
-            end in ``.v``, or the name is not a Coq identifier.
+            end in ``.v``, its name is one that Coq cannot load or that a module of Coq's standard library or of
+            ``fedtheory/formal`` has, or the name of the theorem is not an identifier of Coq.
         """
+        from fedtheory.worst_case.formal_theorems import file_of
+
         self._refuse_composed("a formal theorem")
-        target = as_path("path", path)
-        if target.suffix != ".v" or target.exists():
-            message = f"path must be a new file that ends in .v, got {truncate(str(target))}"
-            raise ValueError(message)
+        target = new_file(path)
         text = file_of([case.in_short_numbers().document() for case in self.cases], name)
         place(target, text.encode(), new=True)
 

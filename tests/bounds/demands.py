@@ -36,16 +36,6 @@ def skew(value, rho_tilde=None):
     return {"rho_bar": value, "rho_diagonal": value, "rho_tilde": rho_tilde or 2 * value}
 
 
-def largest_skew(phrase, limit, **counts):
-    """A demand that bounds the skew, at these counts by ``limit``; a large L/mu makes room for such skews."""
-
-    def at(w, rho):
-        room = {"L": 10**4 * w["mu"], "step_size": w["step_size"] / 10**4, "G2": 10**9 * w["G2"]}
-        return {**room, **counts, **skew(rho)}
-
-    return Demand(phrase, lambda w: at(w, limit), lambda w: at(w, limit * BIT))
-
-
 def least_gradients(phrase, limit):
     """A demand that G2 be at least ``limit``; the noise is small, so as not to ask for more."""
     quiet = {"sigma2": Q(1, 10**6), "weighted_sigma2": Q(1, 10**6)}
@@ -83,10 +73,6 @@ def _longer(limits):
     """The step a bit longer than ``limits`` allows, all else as there."""
     return lambda w: {**limits(w), "step_size": limits(w)["step_size"] * BIT}
 
-
-_DECAYING = r"8\.375 \(local_steps - 1\)\^2 \+ 1\.5 rho_diagonal"
-_FIXED = r"0\.75 rho_diagonal \(local_steps - 1\) <= 32 local_steps\^2"
-_WEIGHTED = r"8\.25 \(local_steps - 1\)\^2 \+ 2 rho_bar"
 
 DEMANDS: dict[str, Demand] = {
     # Functions and noise: nothing to read off numbers.
@@ -138,18 +124,6 @@ DEMANDS: dict[str, Demand] = {
         r"^rho_(bar|diagonal) <= L/mu",
         lambda w: {**skew(w["L"] / w["mu"]), "G2": 100 * w["G2"]},
         lambda w: {**skew(w["L"] / w["mu"] * BIT), "G2": 100 * w["G2"]},
-    ),
-    # C_star <= C of Theorem R: 8.375 (tau - 1)^2 + 1.5 rho (tau - 1) <= 32 tau^2.
-    "C_star <= C, decaying, two steps": largest_skew(_DECAYING, Q(79750, 1000), local_steps=2),
-    "C_star <= C, decaying, four steps": largest_skew(_DECAYING, (512 - Q(8375, 1000) * 9) / Q(9, 2), local_steps=4),
-    # With a fixed step 2.09375 (tau - 1)^2 + 0.75 rho (tau - 1) <= 32 tau^2.
-    "C_star <= C, fixed, two steps": largest_skew(_FIXED, Q(167875, 1000), local_steps=2),
-    "C_star <= C, fixed, four steps": largest_skew(_FIXED, (512 - Q(209375, 100000) * 9) / Q(9, 4), local_steps=4),
-    # Derived here for (82): with slope rho/2 the trade of step 6 costs 2 rho (tau - 1) + (tau - 1)^2/4 at most, so that
-    # 8.25 (tau - 1)^2 + 2 rho (tau - 1) <= 32 m^2 (m - 1) tau^2 is enough.
-    "C_star <= C, weighted, two of each": largest_skew(_WEIGHTED, Q(251875, 1000), local_steps=2, num_selected=2),
-    "C_star <= C, weighted, three of four": largest_skew(
-        _WEIGHTED, (32 * 9 * 2 * 16 - Q(825, 100) * 9) / 6, local_steps=4, num_selected=3
     ),
     "step <= 1/(4L)": at_most(r"^step_size <= 1/\(4 L\)", lambda w: {**skew(Q(1)), "step_size": 1 / (4 * w["L"])}),
     "step <= 1/(2 mu B)": Demand(

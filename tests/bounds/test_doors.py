@@ -272,7 +272,6 @@ def test_a_lower_bound_whose_digits_cancel_is_rounded_down():
         ("dsgd", {"step_size": 0.7}, r"\(18\).*: got 0\.7 > 0\.5$"),
         ("dsgd", {"mean_inverse_gamma": 0.5}, r"mean_inverse_gamma >= 1 .*: got 0\.5 < 1$"),
         ("dsgd", {"mean_inverse_gamma": 3.0}, r"mean_inverse_gamma <= 1/smallest_gamma: got 3\.0 > 2\.0$"),
-        ("drift", {"rho_diagonal": 200.0}, r"local_steps\^2 .*: got 633\.5 > 288$"),
         ("full", {"step_size": 0.6}, r"step_size <= 1/L: got 0\.6 > 0\.5$"),
         ("fedalign", {"step_size": 0.15}, r"step_size <= 1/\(4 L\): got 0\.15 > 0\.125$"),
         ("fedalign", {"step_size": 0.1250001}, r"got 0\.1250001 > 0\.125$"),
@@ -302,20 +301,6 @@ REFUSALS: dict[str, tuple[Bound, dict[str, Any]]] = {
     "dsgd": (
         ocs.dsgd_contraction,
         {"step_size": 0.1, "mu": 0.5, "L": 1.0, "smallest_gamma": 0.5, "mean_inverse_gamma": 2.0, **WEIGHTS},
-    ),
-    "drift": (
-        poc.decaying_steps_gap,
-        {
-            "mu": 1.0,
-            "L": 200.0,
-            "local_steps": 3,
-            "num_selected": 1,
-            "G2": 1.0,
-            "sigma2": 1.0,
-            "objective_gap": 0.0,
-            "rho_tilde": 200.0,
-            "initial_distance2": 1.0,
-        },
     ),
     "full": (ocs.full_participation, FULL),
     "fedalign": (

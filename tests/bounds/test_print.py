@@ -6,7 +6,7 @@ from fractions import Fraction as Q
 import pytest
 
 from fedtheory.bounds import fedavg, fedprox, proxskip
-from fedtheory.verification.catalogue import known_bounds
+from fedtheory.bounds.catalogue import known_bounds
 
 
 def li_et_al(T, C, *, mu, L, E, G2, pp_sigma2, Gamma, D):

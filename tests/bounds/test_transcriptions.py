@@ -15,8 +15,8 @@ import pytest
 import sympy
 
 from fedtheory.bounds import fedalign, fedavg, power_of_choice, recursion
+from fedtheory.bounds.catalogue import known_bounds
 from fedtheory.errors import AssumptionViolated
-from fedtheory.verification.catalogue import known_bounds
 from tests.bounds import transcription_fedalign, transcription_fedavg, transcription_power_of_choice, worlds
 
 PAPERS = sorted({name.split(".")[0] for name in known_bounds()})

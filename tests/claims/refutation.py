@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from fedtheory.verification.claims import Claim
-from fedtheory.verification.findings import Finding
+from fedtheory.theorem.claims import Claim
+from fedtheory.theorem.findings import Finding
 from fedtheory.verification.hunts import hunt
 from fedtheory.verification.instances import regression_examples, reproduce
 

@@ -15,9 +15,9 @@ import time
 from pathlib import Path
 
 from fedtheory import claims
-from fedtheory.verification.catalogue import select_claims
-from fedtheory.verification.claims import Claim
-from fedtheory.verification.findings import Finding
+from fedtheory.claims.catalogue import select_claims
+from fedtheory.theorem.claims import Claim
+from fedtheory.theorem.findings import Finding
 from fedtheory.verification.hunts import hunt
 from fedtheory.verification.instances import regression_examples, replay
 

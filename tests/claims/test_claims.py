@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fedtheory.claims.catalogue import known_claims, select_claims
 from fedtheory.claims.power_of_choice import appendix_e
 from fedtheory.instances.federations import opposite_clients
 from fedtheory.instances.runs import gap
+from fedtheory.theorem.claims import REFUTED, Claim
 from fedtheory.verification._trials import Effort, Trials, tried
-from fedtheory.verification.catalogue import known_claims, select_claims
-from fedtheory.verification.claims import REFUTED, Claim
 from fedtheory.verification.hunts import hunt
 from fedtheory.verification.instances import EXAMPLE, regression_examples, replay
 from fedtheory.verification.verdicts import examine, verdict_on

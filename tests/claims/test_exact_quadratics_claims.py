@@ -10,6 +10,7 @@ import pytest
 
 from fedtheory.claims import exact_quadratics as exact
 from fedtheory.claims import settling
+from fedtheory.claims.catalogue import known_claims
 from fedtheory.claims.power_of_choice import skews
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
 from fedtheory.exact.floor import error_floor
@@ -22,7 +23,6 @@ from fedtheory.sampling.cohorts import frequencies, power_of_choice
 from fedtheory.selection.laws import Moments
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.statistics.interval import Interval
-from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.verdicts import examine
 from tests.claims.refutation import broken, refuted
 

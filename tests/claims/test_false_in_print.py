@@ -4,7 +4,7 @@ from importlib import import_module
 
 import pytest
 
-from fedtheory.verification.catalogue import known_claims
+from fedtheory.claims.catalogue import known_claims
 from tests.environment import ROOT
 
 with pytest.MonkeyPatch.context() as patched:

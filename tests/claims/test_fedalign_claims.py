@@ -7,6 +7,7 @@ from fractions import Fraction as Q
 import pytest
 
 from fedtheory.bounds import fedalign as fa
+from fedtheory.claims.catalogue import known_claims
 from fedtheory.claims.fedalign import appendix_a, theorems
 from fedtheory.instances import runs
 from fedtheory.instances.run_draws import DrawnAlignment, draw_alignment
@@ -14,7 +15,6 @@ from fedtheory.instances.runs import AlignedRun, gap, two_parabolas
 from fedtheory.instances.step_sizes import short_steps
 from fedtheory.instances.vectors import vector
 from fedtheory.sampling import cohorts as selections
-from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.verdicts import examine
 from tests.claims.refutation import refuted
 

@@ -9,12 +9,12 @@ import pytest
 
 from fedtheory.bounds import fedalign as fa
 from fedtheory.bounds import fedavg
+from fedtheory.claims.catalogue import known_claims
 from fedtheory.claims.fedalign import appendix_a, one_step
 from fedtheory.claims.fedalign.one_step import State, noisy_pair
 from fedtheory.instances.federations import RationalQuadratics, opposite_clients
 from fedtheory.instances.runs import AlignedRun, Snapshot
 from fedtheory.instances.vectors import vector
-from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.verdicts import examine
 from tests.claims.refutation import multiply, refuted
 

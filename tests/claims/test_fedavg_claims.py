@@ -17,7 +17,7 @@ from fedtheory.instances.run_draws import Drawn
 from fedtheory.instances.runs import RationalRun, constant_law, gap
 from fedtheory.instances.vectors import vector
 from fedtheory.sampling.cohorts import uniform_subsets, with_replacement
-from fedtheory.verification.findings import Finding, at_most
+from fedtheory.theorem.findings import Finding, at_most
 from tests.claims.refutation import refuted
 
 

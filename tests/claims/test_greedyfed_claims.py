@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from fedtheory.claims import greedyfed
+from fedtheory.claims.catalogue import known_claims
 from fedtheory.claims.greedyfed import draw_game
 from fedtheory.selection.uniform import Uniform
+from fedtheory.theorem.findings import at_most, equal_to
 from fedtheory.valuation import permutations as gtg
 from fedtheory.valuation.axioms import efficiency
 from fedtheory.valuation.games import shapley, utility_table
 from fedtheory.valuation.softmax import softmax_utilities
-from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.findings import at_most, equal_to
 from tests.claims.refutation import refuted
 
 CLAIMS = {key: claim for key, claim in known_claims().items() if key.startswith("greedyfed:")}

@@ -6,9 +6,9 @@ detected. These bounds are verified by their refined forms and by the one-step i
 
 import pytest
 
-from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.claims import Claim
-from fedtheory.verification.findings import HOLDS
+from fedtheory.claims.catalogue import known_claims
+from fedtheory.theorem.claims import Claim
+from fedtheory.theorem.findings import HOLDS
 from fedtheory.verification.instances import regression_examples, replay
 from tests.claims.tightening import LADDER, least_refuted_factor, tightened
 from tests.environment import thinned

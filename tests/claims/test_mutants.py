@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from fedtheory.bounds import power_of_choice as poc
+from fedtheory.claims.catalogue import known_claims
 from fedtheory.claims.power_of_choice import appendix_b, appendix_e, theorems
 from fedtheory.errors import AssumptionViolated
 from fedtheory.instances.federations import RationalQuadratics
@@ -18,8 +19,7 @@ from fedtheory.instances.step_sizes import short_steps
 from fedtheory.instances.vectors import vector
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.bound import Bound
-from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.findings import Finding, at_most, not_applicable
+from fedtheory.theorem.findings import Finding, at_most, not_applicable
 from tests.claims.refutation import refuted
 
 CLAIMS = known_claims()

@@ -6,7 +6,7 @@ import pytest
 
 from docs import statements
 from docs.statements import PAPERS, cited, claims_about, numbered, numbers_in, row
-from fedtheory.verification.catalogue import known_claims
+from fedtheory.claims.catalogue import known_claims
 
 LAST_EQUATION = {"power-of-choice": 87, "optimal-client-sampling": 40, "fedalign": 60, "fedavg": 0, "greedyfed": 0}
 ALL = {(paper, at.number) for paper in PAPERS for at in numbered(paper)}

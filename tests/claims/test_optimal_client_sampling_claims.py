@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from fedtheory.bounds import optimal_client_sampling as ocs
-from fedtheory.claims.optimal_client_sampling import dsgd, fedavg, lemma1, many_rounds, probabilities
+from fedtheory.claims.catalogue import select_claims
+from fedtheory.claims.optimal_client_sampling import dsgd, fedavg, lemma1, probabilities
 from fedtheory.claims.optimal_client_sampling._situations import Norms
 from fedtheory.instances.sampled_rounds import optimal_law
 from fedtheory.instances.vectors import vector
 from fedtheory.sampling import approximate_probabilities, optimal_probabilities, rational_probabilities, variance
-from fedtheory.verification.catalogue import select_claims
-from fedtheory.verification.claims import Claim
+from fedtheory.theorem.claims import Claim
 from tests.claims.refutation import broken
 
 CLAIMS = select_claims("optimal-client-sampling:")
@@ -40,7 +40,6 @@ def weakened(bound, summand, factor):
             dsgd.theorem_13_convex_clients, "dsgd_convex_clients", "heterogeneity", Q(1, 4), marks=pytest.mark.slow
         ),
         (dsgd.theorem_13_convex_clients, "dsgd_convex_clients", "noise", Q(9, 10)),
-        (many_rounds.theorem_13_two_rounds, "dsgd_contraction", "contraction", Q(1, 2)),
         (dsgd.equation_21, "full_participation", "noise", Q(99, 100)),
         pytest.param(dsgd.theorem_15, "dsgd_nonconvex", "noise", Q(2, 3), marks=pytest.mark.slow),
         pytest.param(dsgd.theorem_15, "dsgd_nonconvex", "heterogeneity", Q(1, 4), marks=pytest.mark.slow),

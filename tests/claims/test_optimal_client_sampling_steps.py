@@ -11,14 +11,14 @@ import pytest
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.claims import _comparisons
 from fedtheory.claims import fedavg as fedavg_claims
+from fedtheory.claims.catalogue import known_claims
 from fedtheory.claims.optimal_client_sampling import _situations, dsgd, fedavg, lemma1, many_rounds
 from fedtheory.claims.optimal_client_sampling._situations import QuadraticRound
 from fedtheory.instances.federations import RationalQuadratics, Wells, opposite_clients
 from fedtheory.instances.sampled_rounds import SampledRound, draw_quadratic_round, uniform_law
 from fedtheory.instances.vectors import vector
 from fedtheory.sampling.cohorts import with_replacement
-from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.findings import at_most, equal_to
+from fedtheory.theorem.findings import at_most, equal_to
 from tests.claims.refutation import multiply, refuted
 
 LESS, MORE = Q(99, 100), Q(101, 100)
@@ -42,7 +42,6 @@ LESS, MORE = Q(99, 100), Q(101, 100)
         (fedavg.remark_14_uniform, SampledRound, "gamma", MORE),
         (fedavg.algorithm_3_is_dsgd, SampledRound, "local_step_size", MORE),
         (many_rounds.equation_22, ocs, "full_participation_distance", LESS),
-        (many_rounds.theorem_17_two_rounds, ocs, "fedavg_contraction", LESS),
         (lemma1.equation_30, lemma1, "estimator_variance", MORE),
     ],
     ids=lambda value: getattr(value, "key", str(value)),
@@ -154,19 +153,3 @@ def test_algorithm_3_with_several_steps_is_not_dsgd():
 
     assert refuted(claim, check)
     assert claim.key in known_claims()
-
-
-def test_two_rounds_are_drawn_with_steps_up_to_the_longest_that_the_theorems_allow(monkeypatch):
-    shares = set()
-
-    def record(first, fed, _, instance):
-        if first.local_steps == 1:  # with more of them noise is left out, after the step was drawn
-            M, L, gamma = first.noise_factor**2, fed.smoothness, Q(instance["expected_size"]) / 2
-            shares.add(8 * L * first.step_size * max(2 + M, (1 + max(first.weights) * M) / gamma))
-        return at_most(0, 1)
-
-    monkeypatch.setattr(many_rounds, "after_two_rounds", record)
-    rng = np.random.default_rng(2)
-    for _ in range(100):
-        many_rounds.theorem_17_two_rounds.check(rng)
-    assert shares == {Q(1, 4), Q(1, 2), Q(3, 4), Q(1)}

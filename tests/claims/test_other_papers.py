@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from fedtheory.claims import fedprox, other_papers
+from fedtheory.claims.catalogue import known_claims
 from fedtheory.claims.other_papers import (
     adaptive_steps,
     biased_directions,
@@ -17,9 +18,8 @@ from fedtheory.claims.other_papers import (
     products_of_matrices,
     proximal_steps,
 )
-from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.claims import REFUTED
-from fedtheory.verification.findings import Finding
+from fedtheory.theorem.claims import REFUTED
+from fedtheory.theorem.findings import Finding
 from tests.environment import ROOT
 
 CLAIMS = known_claims()

@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.findings import Finding
+from fedtheory.claims.catalogue import known_claims
+from fedtheory.theorem.findings import Finding
 from fedtheory.verification.hunts import hunt
 from fedtheory.verification.instances import regression_examples, replay
 

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fedtheory import worst_case
 from fedtheory.claims import _comparisons
+from fedtheory.claims.catalogue import known_claims
 from fedtheory.claims.power_of_choice import whole_rounds
 from fedtheory.errors import OracleError
 from fedtheory.instances.observed import Skews
-from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.claims import Claim
+from fedtheory.theorem.claims import Claim
 from fedtheory.verification.instances import replay
-from fedtheory.worst_case import comparisons
 
 CLAIMS = known_claims()
 # On choices of zeros clients are drawn that are all alike, and begin where they end.
@@ -46,7 +46,7 @@ def test_where_no_worst_case_is_proved_there_is_nothing_to_compare(monkeypatch: 
         message = "the solver stalled"
         raise OracleError(message)
 
-    monkeypatch.setattr(comparisons, "compared", unproved)
+    monkeypatch.setattr(worst_case, "compared", unproved)
     assert says_nothing(
         CLAIMS["optimal-client-sampling:dsgd-contraction-worst-case"],
         "the worst case was not proved: the solver stalled",
@@ -61,13 +61,10 @@ def test_a_theorem_that_divides_by_the_skew_says_nothing_where_it_is_zero(
     assert says_nothing(CLAIMS[f"power-of-choice:{key}"])
 
 
-@pytest.mark.parametrize("claim", [whole_rounds.decaying_steps_distance, whole_rounds.averaged_rounds_gap])
-def test_after_whole_rounds_a_skew_of_zero_counts_as_a_thousandth(
-    claim: Claim, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_after_whole_rounds_a_skew_of_zero_counts_as_a_thousandth(monkeypatch: pytest.MonkeyPatch) -> None:
     thousandth, predicted = Fraction(1, 1000), []
     for size in (Fraction(0), thousandth):
         observed = Skews(size, thousandth, size)
         monkeypatch.setattr(whole_rounds, "observed_skews", lambda _, observed=observed: observed)
-        predicted.append(claim.check(np.random.default_rng(0)).predicted)
+        predicted.append(whole_rounds.averaged_rounds_gap.check(np.random.default_rng(0)).predicted)
     assert predicted[0] == predicted[1]

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from fedtheory.verification.claims import Claim
-from fedtheory.verification.findings import Finding, at_least, at_most
+from fedtheory.theorem.claims import Claim
+from fedtheory.theorem.findings import Finding, at_least, at_most
 from fedtheory.verification.hunts import hunt
 
 LADDER = (1.01, 1.05, 1.1, 1.2, 1.5, *(2.0**power for power in range(1, 12)))

@@ -9,8 +9,8 @@ import pytest
 from fedtheory.bounds.power_of_choice import gradient_norm
 from fedtheory.conformance import check_bound
 from fedtheory.conformance.own_bounds import bound_checks
+from fedtheory.theorem.claims import Claim
 from fedtheory.verification import known_claims
-from fedtheory.verification.claims import Claim
 
 COMPARED = [claim for claim in known_claims().values() if claim.bound is not None]
 # What they say of single summands, a function that returns one number cannot answer.

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import fedtheory as ft
+from fedtheory.bounds.catalogue import known_bounds
 from fedtheory.engine.heterogeneity import Stragglers
 from fedtheory.engine.schedule import Halving, InverseTime
 from fedtheory.exact.runs import for_run
@@ -32,7 +33,6 @@ from fedtheory.selection import (
     Uniform,
 )
 from fedtheory.selection.participation import Everyone, PriorityDraws, UniformFraction
-from fedtheory.verification.catalogue import known_bounds
 from tests.bounds.hypotheses_of_the_documents import EXPECTED
 
 ALL = {

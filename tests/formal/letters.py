@@ -9,10 +9,17 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from fedtheory.formal import PROVED, REFUTED
+from fedtheory.formal import PRINTED, PROVED, REFUTED, Theorem
 from tests.formal.reading import Reader, definitions, sides
 
 BOUNDS = {**PROVED, **REFUTED}
+PRINTS = {
+    f"{bound}-{verdict}": (bound, theorem)
+    for bound, form in PRINTED.items()
+    for verdict, theorem in (("proved", form.proved), ("refuted", form.refuted))
+    if theorem
+}
+"""The theorems about printed forms, with the bounds that are printed otherwise."""
 
 _FIRST = {"sq (w0 - xs)": "initial_distance2", "objective_gap clients f low xs": "objective_gap"}
 _MEAN = {"E P (fun o => sq (avg j o - xs))": "distance2", "eta j": "step_size", "Gamma": "objective_gap"}
@@ -20,7 +27,13 @@ _AFTER = {"tau * r + s": "num_steps", "rho": "rho_diagonal", "tau": "local_steps
 _SELECTED = _AFTER | {"m": "num_selected", "Gamma": "objective_gap", "F w0 - F xs": "initial_gap"}
 _ROUND = {"sq (w - xs)": "distance2", "eta": "step_size", "tau": "local_steps"} | _FIRST
 _FEEDBACK = {"s": "compression_error", "eta": "step_size", "r": "num_rounds"}
-_ALIGN = {"tau": "local_steps", "K": "num_draws", "weight_of_step": "priority_weights", "gap_of_step": "included_gaps"}
+_ALIGN = {
+    "tau": "local_steps",
+    "K": "num_draws",
+    "weight_of_step": "priority_weights",
+    "gap_of_step": "included_gaps",
+    "objective_gap priority f low xs": "objective_gap",
+}
 _LOCAL = {
     "eta": "step_size",
     "eta_g": "server_step_size",
@@ -55,6 +68,9 @@ _LOCAL = {
     "mean_loss weights f y - mean_loss weights f xs": "gap",
 }
 
+# Where these are arguments; FedALIGN has another rho.
+_AS_PRINTED = {"rho": "rho_bar", "noise2": "sigma2"}
+
 LETTERS: Mapping[str, Mapping[str, str]] = {
     "average_drift": _ROUND | {"sq (w - xs)": "initial_distance2", "sq average_drift": "drift2", "r": "num_rounds"},
     "participation": _ROUND | {"sq (w - xs)": "initial_distance2", "delta2": "imbalance2", "r": "num_rounds"},
@@ -75,11 +91,13 @@ LETTERS: Mapping[str, Mapping[str, str]] = {
     },
     "fedalign.full_participation_gap": _ALIGN | _AFTER | {"Gamma": "objective_gap", "rho": "rho"},
     "fedalign.partial_participation_gap": _ALIGN | _AFTER | {"Gamma": "objective_gap", "rho": "rho"},
-    "fedalign.refined_one_step": _MEAN | {"elapsed eta j": "elapsed_step_size"},
+    "fedalign.refined_one_step": _ALIGN | _MEAN | {"elapsed eta j": "elapsed_step_size"},
     "fedalign.sampling_variance": {
         "sum tau eta": "elapsed_step_size",
         "/ (1 + s)": "priority_weight",
         "K": "num_draws",
+        "last": "step_size",
+        "tau": "local_steps",
     },
     "fedavg": _AFTER
     | _MEAN
@@ -95,6 +113,7 @@ LETTERS: Mapping[str, Mapping[str, str]] = {
         "sq (vE clients (fun k => update k w))": "mean_update2",
     },
     "fedprox": {
+        "K": "num_selected",
         "sq (gradF w)": "gradient2",
         "negative": "negative_curvature",
         "weight": "proximal_weight",
@@ -142,21 +161,21 @@ LETTERS: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def letters(bound: str) -> Mapping[str, str]:
+def letters(bound: str) -> dict[str, str]:
     """The letters of a bound's theorem: its own, or those of its paper."""
-    return LETTERS.get(bound) or LETTERS[bound.partition(".")[0]]
+    return dict(LETTERS.get(bound) or LETTERS[bound.partition(".")[0]])
 
 
 def number(value: Any) -> Any:
     return [Fraction(one) for one in value] if isinstance(value, list) else Fraction(value)
 
 
-def reader(bound: str, arguments: Mapping[str, Any]) -> Reader:
-    """What reads the terms of a bound's theorem, its letters being the arguments of the bound."""
-    file, name, *_ = BOUNDS[bound]
+def reader(bound: str, arguments: Mapping[str, Any], theorem: Theorem | None = None) -> Reader:
+    """What reads the terms of a theorem, its letters being the arguments of the bound or of its printed form."""
+    file, name, *_ = theorem or BOUNDS[bound]
     given = {key: number(value) for key, value in arguments.items()}
     names, words = {}, {}
-    for key, value in letters(bound).items():
+    for key, value in (letters(bound) | (_AS_PRINTED if theorem else {})).items():
         if not key.isidentifier():
             words[key] = value
         elif set(re.findall(r"[a-zA-Z]\w*", value)) <= set(given):

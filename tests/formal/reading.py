@@ -54,7 +54,7 @@ def sides(file: str, name: str) -> tuple[dict[str, str], str, str]:
     """The local definitions of a conclusion, its left side and its right side."""
     lets, text = {}, ""
     for part in split(statement(file, name), " -> "):
-        text = split(part, " : ")[-1].removeprefix(": ")
+        text = re.sub(r"^~ forall .*?, ", "", split(part, " : ")[-1].removeprefix(": "))
         while found := re.match(r"let (\w+)((?: \w+)*) := ", text):
             body, _, text = text[found.end() :].partition(" in ")
             lets[found[1]] = f"fun{found[2]} => {body}" if found[2] else body

@@ -1,10 +1,16 @@
 """The Coq development: the theorems that it names, without admitted proofs; ``test_coqc.py`` runs coqc."""
 
+import os
 import re
+import subprocess
+import sys
+from fractions import Fraction
+from typing import Any
 
 import pytest
 
-from fedtheory.formal import FOLDER, PROVED, REFUTED
+from fedtheory.__main__ import main
+from fedtheory.formal import FOLDER, PRINTED, PROVED, REFUTED
 from fedtheory.formal.theorems import _ASSUMES
 from fedtheory.verification import known_bounds
 from tests.environment import ROOT
@@ -13,6 +19,24 @@ from tests.formal.reading import source, statement
 FILES = sorted(file.name for file in FOLDER.glob("*.v"))
 # Sentences that leave something unproved, or add an axiom.
 UNPROVED = re.compile(r"\b(?:Admitted|admit|Abort|Axioms?|Conjectures?|Parameters?|Unset|bypass_check)\b")
+
+
+# Theorems about whole runs, one or more for each paper.
+HEADLINES = [
+    "power_of_choice_decaying_steps_gap",
+    "power_of_choice_fixed_step_gap",
+    "power_of_choice_weighted_average_gap",
+    "fedavg_full_participation_gap",
+    "fedavg_with_replacement_gap",
+    "fedavg_without_replacement_gap",
+    "fedalign_full_participation_gap",
+    "fedalign_partial_participation_gap",
+    "optimal_client_sampling_dsgd_strongly_convex",
+    "optimal_client_sampling_fedavg_strongly_convex",
+    "scaffold_fixed_step_potential",
+    "proxskip_fixed_step_potential",
+    "error_feedback_ef21_gradient2",
+]
 
 
 def code(text: str) -> str:
@@ -32,8 +56,96 @@ def test_the_theorem_of_a_bound_is_there_and_has_its_name(bound: str) -> None:
     assert ("~ forall" in statement(theorem.file, theorem.name)) == (bound in REFUTED)
 
 
+def test_every_printed_form_that_differs_from_its_bound_has_a_verdict() -> None:
+    assert set(PRINTED) == {name for name, bound in known_bounds().items() if bound.printed is not bound}
+    assert all(form.proved or form.refuted for form in PRINTED.values())
+
+
+@pytest.mark.parametrize("bound", sorted(PRINTED))
+def test_a_theorem_about_a_printed_form_is_there_and_states_its_counterexample(bound: str) -> None:
+    form = PRINTED[bound]
+    assert bool(form.refuted) == bool(form.counterexample)
+    assert not form.proved or "~ forall" not in statement(form.proved.file, form.proved.name)
+    assert not form.refuted or "~ forall" in statement(form.refuted.file, form.refuted.name)
+    assert not (form.proved and form.refuted) or form.holds_if
+
+
+def steps_to_one(*step_sizes: Fraction) -> Fraction:
+    """Model after steps from 0 on (w - 1)^2/2."""
+    model = Fraction(0)
+    for step_size in step_sizes:
+        model += step_size * (1 - model)
+    return model
+
+
+# Constants of the counterexamples: one of the clients (w -+ 1)^2/2 is drawn, so that F* = 1/2 and the gap is w^2/2, or
+# w^2/2 has priority and the client (w - 1)^2/2 takes part in the first step.
+ONE = Fraction(1)
+OPPOSITE = {"mu": ONE, "L": ONE, "num_selected": 1, "G2": 4 * ONE, "sigma2": 0, "objective_gap": ONE / 2,
+            "rho_bar": ONE, "rho_tilde": ONE}  # fmt: skip
+PRIORITY = {"num_steps": 1, "mu": ONE, "L": ONE, "local_steps": 1, "G2": 4 * ONE, "sigma2": 0, "objective_gap": 0,
+            "initial_distance2": 0, "theta": 0, "rho": 0}  # fmt: skip
+HUNDREDTH = ONE / 100
+COUNTEREXAMPLES: dict[str, tuple[dict[str, Any], Fraction]] = {
+    "power_of_choice.weighted_average_gap": (
+        {**OPPOSITE, "num_steps": 10, "local_steps": 10, "initial_distance2": 0},
+        steps_to_one(*(ONE / (t + 8) for t in range(10))) ** 2 / 2,
+    ),
+    "power_of_choice.weighted_one_step": (
+        {**OPPOSITE, "distance2": steps_to_one(*[HUNDREDTH] * 2) ** 2, "step_size": HUNDREDTH, "local_steps": 3},
+        steps_to_one(*[HUNDREDTH] * 3) ** 2,
+    ),
+    "fedalign.full_participation_gap": (PRIORITY, (steps_to_one(ONE / 4) / 2) ** 2 / 2),
+    "fedalign.partial_participation_gap": ({**PRIORITY, "num_draws": 1000}, (steps_to_one(ONE / 4) / 2) ** 2 / 2),
+}
+
+
+@pytest.mark.parametrize("bound", sorted(name for name, form in PRINTED.items() if form.refuted))
+def test_the_numbers_of_a_counterexample_are_its_error_and_the_printed_bound(bound: str) -> None:
+    known, error = COUNTEREXAMPLES[bound.replace("derived_", "")]
+    allowed: Any = known_bounds()[bound].printed(**known)
+    assert error > allowed
+    rounded = f"{float(error):.2e} > {float(allowed):.2e}".replace("e-0", "e-")
+    assert PRINTED[bound].counterexample.endswith((f": {error} > {allowed}", f": {rounded}"))
+
+
+def test_a_printed_form_is_called_proved_only_if_it_is_proved_for_all_constants() -> None:
+    for name, form in PRINTED.items():
+        proof = known_bounds()[name].printed.statement.formal_proof
+        assert proof == (None if form.refuted else form.proved)
+
+
+def test_the_verdict_on_a_printed_form_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    name = "power_of_choice.weighted_average_gap"
+    assert main(["show", name]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert " ".join(str(PRINTED[name]).split()) in shown
+
+
+@pytest.mark.parametrize("headline", HEADLINES)
+def test_a_headline_theorem_has_an_instance(headline: str) -> None:
+    """Its hypotheses hold for a federation of parabolas."""
+    assert re.search(rf"^Definition {headline}_instance\b", source("Instances.v"), re.MULTILINE)
+
+
 def test_what_theorems_assume_beyond_their_bounds_is_about_bounds_that_are_proved() -> None:
     assert {bound for bound, theorem in PROVED.items() if theorem.assumes} == set(_ASSUMES)
+
+
+@pytest.mark.parametrize("name", sorted(PROVED))
+def test_a_source_names_the_theorem_and_says_that_randomness_is_finite(name: str) -> None:
+    theorem = PROVED[name]
+    assert f"proved in Coq for finite randomness ({theorem.file}, {theorem.name})" in str(
+        known_bounds()[name].statement
+    )
+
+
+def test_a_further_assumption_in_coq_is_shown_with_those_of_the_bound(capsys: pytest.CaptureFixture[str]) -> None:
+    name = "fedavg.one_round"
+    assert main(["show", name]) == 0
+    shown = capsys.readouterr().out
+    assert PROVED[name].assumes in shown
+    assert PROVED[name].assumes in " ".join(str(known_bounds()[name]).split())
 
 
 def test_the_project_lists_every_file() -> None:
@@ -66,3 +178,14 @@ def test_the_page_shows_what_is_in_the_files() -> None:
     theorem, example, *_ = code_of_page()
     assert theorem in source("Gradients.v")
     assert example == source("Examples.v")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("required", "outcome"), [("1", "failed"), ("", "skipped")])
+def test_a_missing_coqc_fails_where_it_is_required_and_is_skipped_elsewhere(required: str, outcome: str) -> None:
+    test = "tests/formal/test_coqc.py::test_the_list_of_the_standard_library_is_complete"
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-m", "slow", "-p", "no:cacheprovider", test]
+    environment = os.environ | {"PATH": "", "FEDTHEORY_REQUIRE_COQ": required}
+    answer = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert f"1 {outcome}" in answer.stdout.replace("error", "failed")
+    assert (answer.returncode == 0) == (outcome == "skipped")

@@ -19,7 +19,7 @@ from fedtheory.formal import REFUTED
 from fedtheory.verification import known_bounds
 from tests.bounds import worlds
 from tests.formal.assumed import assumed_beyond
-from tests.formal.letters import BOUNDS, reader
+from tests.formal.letters import BOUNDS, PRINTS, reader
 from tests.formal.reading import sides, split, statement
 
 # Their theorems are lower bounds: the bound is the left side.
@@ -62,6 +62,18 @@ def test_a_theorem_says_what_its_bound_returns(bound: str) -> None:
             assert value == pytest.approx(expected, rel=1e-11)
         else:
             assert value == expected
+
+
+@pytest.mark.parametrize("print_of", sorted(PRINTS))
+def test_a_theorem_about_a_printed_form_says_what_it_returns(print_of: str) -> None:
+    bound, theorem = PRINTS[print_of]
+    printed = known_bounds()[bound].printed
+    _, _, right = sides(theorem.file, theorem.name)
+    rng = random.Random(bound)
+    for _ in range(3):
+        arguments = worlds.draw(bound, printed, rng)
+        expected = printed(**arguments, strict=False)[0]
+        assert reader(bound, arguments, theorem).value(right) == pytest.approx(expected, rel=1e-11, abs=0)
 
 
 def test_other_constants_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:

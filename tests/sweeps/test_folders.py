@@ -1,7 +1,8 @@
 """A sweep in a folder reuses results of the same function, values, seeds and versions only."""
 
-import dataclasses
 import importlib
+import os
+import struct
 import sys
 import threading
 from functools import partial
@@ -14,23 +15,19 @@ import xarray
 
 import fedtheory as ft
 from fedtheory._storage import identity
-from fedtheory._storage.netcdf import Variable, netcdf_bytes, netcdf_content
+from fedtheory._storage.files import locked
+from fedtheory._storage.netcdf import file_bytes, read_file
 from fedtheory.sweeps import SweepWarning
 from tests.sweeps import toy
 
-RAN: list[Any] = []
+FORM = "fedtheory part 1"
 
 
-def doubled(d):
-    RAN.append(d)
-    return {"double": 2.0 * d, "word": "ab" * d, "row": np.arange(3) + d}
-
-
-def again(folder: Path, function: Any = doubled, grid: Any = None, **options: Any) -> tuple[Any, list[Any]]:
+def again(folder: Path, function: Any = toy.doubled, grid: Any = None, **options: Any) -> tuple[Any, list[Any]]:
     """Sweep into a folder; return what is found, and what has run for that."""
-    RAN.clear()
+    toy.Ran.configurations.clear()
     found = ft.sweep(function, grid or {"d": [1, 2, 3]}, backend="sequential", out=folder, **options)
-    return found, list(RAN)
+    return found, list(toy.Ran.configurations)
 
 
 def parts(folder: Path) -> list[Path]:
@@ -59,46 +56,44 @@ def test_the_data_set_of_the_folder_is_that_of_the_sweep_for_any_reader(tmp_path
         assert "a bad" in str(data["traceback"].sel(d=5, tau=2, seed=3).values)
 
 
-def fails_at_two(d):
-    RAN.append(d)
-    return 1 / (d - 2)
-
-
 def test_what_failed_runs_again(tmp_path):
-    again(tmp_path, fails_at_two)
-    found, ran = again(tmp_path, fails_at_two)
+    again(tmp_path, toy.fails_at_two)
+    found, ran = again(tmp_path, toy.fails_at_two)
     assert ran == [2]
     assert [failure.error for failure in found.failures] == ["ZeroDivisionError: division by zero"]
 
 
-def halved(content: bytes) -> bytes:
-    return content[: len(content) // 2]
+def changed(path: Path, **attrs: Any) -> bytes:
+    return file_bytes(read_file(path, FORM).assign_attrs(attrs), FORM)
 
 
-def of_another(content: bytes) -> bytes:
-    found = netcdf_content(content)
-    return netcdf_bytes(found.variables, found.attrs | {"identity": "another"})
+def flipped(path: Path) -> bytes:
+    """Flip a bit of a number, which leaves the file whole."""
+    content = path.read_bytes()
+    place = content.index(struct.pack(">3i", 1, 2, 3))
+    return content[: place + 3] + bytes([content[place + 3] ^ 1]) + content[place + 4 :]
 
 
-def without_order(content: bytes) -> bytes:
-    found = netcdf_content(content)
-    return netcdf_bytes(found.variables, {**found.attrs, "order": "[" * 10**5})
+DAMAGES: dict[str, Any] = {
+    "half a file": lambda path: path.read_bytes()[:400],
+    "nothing": lambda _: b"",
+    "another format": lambda _: b"\x89HDF\r\n\x1a\n",
+    "another version": lambda path: file_bytes(read_file(path, FORM), "fedtheory part 0"),
+    "a flipped bit": flipped,
+    "another configuration": lambda path: changed(path, identity="another"),
+    "no names": lambda path: changed(path, order="[" * 10**5),
+    "other names": lambda path: changed(path, order='["own"]'),
+    "words for a time": lambda path: changed(path, seconds="1"),
+}
 
 
-def other_variables(content: bytes) -> bytes:
-    found = netcdf_content(content)
-    return netcdf_bytes({"own": Variable((), np.array(1.0))}, found.attrs)
-
-
-@pytest.mark.parametrize(
-    "damage", [halved, of_another, without_order, other_variables, lambda _: b"", lambda _: b"\x89HDF\r\n\x1a\n"]
-)
-def test_a_file_that_is_not_whole_runs_again_with_a_warning(tmp_path, damage):
-    before, _ = again(tmp_path)
-    part = parts(tmp_path)[0]
-    part.write_bytes(damage(part.read_bytes()))
-    with pytest.warns(SweepWarning, match=rf"{part.name} is run again: which is .*") as warned:
-        after, ran = again(tmp_path)
+@pytest.mark.parametrize("what", DAMAGES)
+def test_a_file_that_is_not_whole_runs_again_with_a_warning(tmp_path, what):
+    before, _ = again(tmp_path, grid={"d": [1]})
+    [part] = parts(tmp_path)
+    part.write_bytes(DAMAGES[what](part))
+    with pytest.warns(SweepWarning, match=rf"{part.name} is run again: (which|whose) .*") as warned:
+        after, ran = again(tmp_path, grid={"d": [1]})
     assert len(ran) == len(warned) == 1
     assert after.digest == before.digest
     assert warned[0].filename == __file__
@@ -124,14 +119,23 @@ def test_a_link_or_a_pipe_in_the_place_of_a_file_is_not_followed_into_a_wait(tmp
     assert part.is_file()
 
 
+def test_one_sweep_at_a_time_writes_into_a_folder_and_removes_what_a_killed_one_left(tmp_path):
+    (tmp_path / ".data.nc.1-1.partial").write_bytes(b"half")
+    again(tmp_path)
+    assert not list(tmp_path.glob(".*.partial"))
+    with (
+        locked(tmp_path, "others"),
+        pytest.raises(ValueError, match=r"only one sweep may write into .*, got another pro"),
+    ):
+        again(tmp_path)
+
+
 MODULE = """
 from helper_of_a_sweep import helper
 
-RIDGE = 1.0
-
 
 def f(d, strategy=None):
-    return helper(d) + RIDGE
+    return helper(d) + 1.0
 """
 HELPER = """
 def helper(d):
@@ -141,7 +145,7 @@ def helper(d):
 
 @pytest.fixture
 def module(tmp_path, monkeypatch):
-    """Import a user's module anew with some edits."""
+    """Import a user's module anew with some edits, as if they were made long ago."""
     folder = tmp_path / "code"
     folder.mkdir()
     monkeypatch.syspath_prepend(str(folder))
@@ -149,9 +153,9 @@ def module(tmp_path, monkeypatch):
     names = ("module_of_a_sweep", "helper_of_a_sweep")
 
     def imported(text: str = MODULE, helper: str = HELPER) -> Any:
-        (folder / "module_of_a_sweep.py").write_text(text)
-        (folder / "helper_of_a_sweep.py").write_text(helper)
-        for name in names:
+        for name, content in zip(names, (text, helper), strict=True):
+            (folder / f"{name}.py").write_text(content)
+            os.utime(folder / f"{name}.py", (0, 0))
             sys.modules.pop(name, None)
         importlib.invalidate_caches()
         return importlib.import_module("module_of_a_sweep")
@@ -162,8 +166,7 @@ def module(tmp_path, monkeypatch):
 
 
 EDITS: dict[str, dict[str, str]] = {
-    "the function": {"text": MODULE.replace("+ RIDGE", "- RIDGE")},
-    "a global": {"text": MODULE.replace("1.0", "2.0")},
+    "the function": {"text": MODULE.replace("+ 1.0", "- 1.0")},
     "a helper in another module": {"helper": HELPER.replace("return d", "return -d")},
 }
 
@@ -180,32 +183,20 @@ def test_after_an_edit_of_what_a_function_refers_to_everything_runs_again(tmp_pa
     assert len(parts(tmp_path / "out")) == 4
 
 
-@dataclasses.dataclass(frozen=True)
-class Setting:
-    size: float
-
-
-@dataclasses.dataclass(frozen=True)
-class OtherSetting:
-    size: float
-
-
-def sized(d, one=None, seed=0):
-    return float(d) + seed
-
-
 CHANGES: dict[str, dict[str, Any]] = {
     "another value": {"grid": {"d": [2]}},
     "another type": {"grid": {"d": [1.0]}},
     "a truth value": {"grid": {"d": [True]}},
-    "a fixed argument": {"function": partial(sized, one=1)},
-    "another fixed argument": {"function": partial(sized, one=1.0)},
+    "a fixed argument": {"function": partial(toy.sized, one=1)},
+    "another fixed argument": {"function": partial(toy.sized, one=1.0)},
     "a seed": {"seeds": [0]},
     "another seed": {"seeds": [1]},
     "a derived seed": {"seeds": 1},
-    "a record": {"grid": {"d": [1], "one": [Setting(1.0)]}},
-    "a record with another number": {"grid": {"d": [1], "one": [Setting(2.0)]}},
-    "another record": {"grid": {"d": [1], "one": [OtherSetting(1.0)]}},
+    "a record": {"grid": {"d": [1], "one": [toy.Setting(1.0)]}},
+    "a record with another number": {"grid": {"d": [1], "one": [toy.Setting(2.0)]}},
+    "another record": {"grid": {"d": [1], "one": [toy.OtherSetting(1.0)]}},
+    "a version": {"version": "1"},
+    "another version": {"version": "2"},
     "a negative zero": {"grid": {"d": [1], "one": [-0.0]}},
     "a zero": {"grid": {"d": [1], "one": [0.0]}},
 }
@@ -213,9 +204,9 @@ CHANGES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.slow
 def test_every_setting_and_seed_has_a_file_of_its_own(tmp_path):
-    ft.sweep(sized, {"d": [1]}, backend="sequential", out=tmp_path)
+    ft.sweep(toy.sized, {"d": [1]}, backend="sequential", out=tmp_path)
     for number, change in enumerate(CHANGES.values(), 2):
-        options = {"function": sized, "grid": {"d": [1]}, **change}
+        options = {"function": toy.sized, "grid": {"d": [1]}, **change}
         ft.sweep(options.pop("function"), options.pop("grid"), backend="sequential", out=tmp_path, **options)
         assert len(parts(tmp_path)) == number
 
@@ -226,31 +217,35 @@ def test_another_fedtheory_reads_nothing_of_this_one(tmp_path, monkeypatch):
     assert again(tmp_path)[1] == [1, 2, 3]
 
 
-def test_a_function_that_cannot_be_identified_cannot_be_kept(tmp_path):
-    lock = threading.Lock()
+def test_a_function_that_cannot_be_identified_is_kept_by_its_version_only(tmp_path):
+    lock, ran = threading.Lock(), []
 
-    def locked(d):
+    def closed(d):
         with lock:
-            return d
+            ran.append(d)
+        return d
 
-    assert ft.sweep(locked, {"d": [1]}, backend="threading").data["value"].values == [1]
+    assert ft.sweep(closed, {"d": [1]}, backend="threading").data["value"].values == [1]
     with pytest.raises(
-        ValueError, match=r"out must be None for a sweep that cannot be identified: an object of _thread.lock cannot be"
+        ValueError, match=r"out must be None for a sweep that cannot be identified: .*closed cannot be .* give version="
     ):
-        ft.sweep(locked, {"d": [1]}, backend="threading", out=tmp_path)
+        ft.sweep(closed, {"d": [1]}, backend="threading", out=tmp_path)
+    for version in ("1", "1", "2"):
+        ft.sweep(closed, {"d": [1]}, backend="threading", out=tmp_path, version=version)
+    assert ran == [1, 1, 1]
 
 
-@pytest.mark.parametrize("result", [{"x": np.zeros(0)}, {"x": 2**60 + 1}, {"a/b": 1.0}])
+@pytest.mark.parametrize("result", [{"x": 2**60 + 1}, {"τ": 1.0}])
 def test_a_result_that_no_file_can_hold_is_a_failure(tmp_path, result):
-    found = ft.sweep(lambda d: result, {"d": [1]}, backend="sequential", out=tmp_path)
+    found = ft.sweep(toy.given, {"d": [1], "result": [result]}, backend="sequential", out=tmp_path)
     assert "to be saved" in found.failures[0].error
     assert not parts(tmp_path)
 
 
 def test_data_that_no_file_can_hold_are_returned_with_a_warning(tmp_path):
-    with pytest.warns(SweepWarning, match=r"data\.nc is not written: seed must contain integers of at most 2\^53"):
-        found = ft.sweep(lambda d, seed: d, {"d": [1]}, seeds=[2**60 + 1], backend="sequential", out=tmp_path)
-    assert found.data["value"].values == [[1]]
+    with pytest.warns(SweepWarning, match=r"data\.nc is not written: .* seed contains an integer of size"):
+        found = ft.sweep(toy.sized, {"d": [1]}, seeds=[2**60 + 1], backend="sequential", out=tmp_path)
+    assert found.data["value"].values == [[1.0 + 2**60 + 1]]
 
 
 @pytest.mark.parametrize(
@@ -265,7 +260,7 @@ def test_data_that_no_file_can_hold_are_returned_with_a_warning(tmp_path):
 def test_a_folder_that_cannot_be_written_is_refused_before_anything_runs(tmp_path, monkeypatch, out, sentence):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("")
-    RAN.clear()
+    toy.Ran.configurations.clear()
     with pytest.raises((TypeError, ValueError), match=sentence):
-        ft.sweep(doubled, {"d": [1]}, backend="sequential", out=out)
-    assert RAN == []
+        ft.sweep(toy.doubled, {"d": [1]}, backend="sequential", out=out)
+    assert toy.Ran.configurations == []

@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory._storage.netcdf import Variable
 from fedtheory._storage.provenance import code_version
 from fedtheory.statistics import student_mean
-from fedtheory.study._files import read_study
+from fedtheory.study import read_study
 from fedtheory.sweeps import run as running
 from fedtheory.sweeps._grid import gridded
-from fedtheory.sweeps.results import Outcome, Sweep, variables_of
+from fedtheory.sweeps.results import Outcome, Sweep, Variable, variables_of
 from tests.sweeps import toy
 
 GRID = {"d": [1, 5], "tau": [1, 2, 3]}

@@ -5,6 +5,7 @@ import signal
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -33,6 +34,48 @@ def slow(d):
 def large(d):
     """Half a kilobyte, and 80 kilobytes where d is large."""
     return np.arange(10.0 if d < 3 else 10000.0)
+
+
+class Ran:
+    """Configurations that ran: in a class, since the variables of a module identify its functions."""
+
+    configurations: ClassVar[list[int]] = []
+
+
+def doubled(d):
+    """A number, a word and a row."""
+    Ran.configurations.append(d)
+    return {"double": 2.0 * d, "word": "ab" * d, "row": np.arange(3) + d}
+
+
+def fails_at_two(d):
+    """A number, but for one configuration."""
+    Ran.configurations.append(d)
+    return 1 / (d - 2)
+
+
+def given(d, result):
+    """A result that the grid gives."""
+    return dict(result)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A setting of a sweep."""
+
+    size: float
+
+
+@dataclass(frozen=True)
+class OtherSetting:
+    """Another one with the same fields."""
+
+    size: float
+
+
+def sized(d, one=None, seed=0):
+    """A number that depends on most of its arguments."""
+    return float(d) + seed
 
 
 def trained(d, seed):
@@ -68,13 +111,6 @@ def dies_once(d, marker):
         Path(marker).touch()
         os.kill(os.getpid(), signal.SIGKILL)
     time.sleep(0.01)
-    return d * 1.5
-
-
-def dies(d, again=0):
-    """A worker that dies of one configuration, whenever it tries."""
-    if d == 3:
-        os.kill(os.getpid(), signal.SIGKILL)
     return d * 1.5
 
 

@@ -7,9 +7,10 @@ import pytest
 from fedtheory import bounds, claims
 from fedtheory._support.wording import suggest
 from fedtheory.bounds import power_of_choice
+from fedtheory.bounds.catalogue import known_bounds
+from fedtheory.claims import catalogue
+from fedtheory.claims.catalogue import known_claims, select_claims
 from fedtheory.claims.power_of_choice import appendix_b
-from fedtheory.verification import catalogue
-from fedtheory.verification.catalogue import known_bounds, known_claims, select_claims
 
 
 def test_a_key_names_one_claim_even_if_it_begins_other_keys() -> None:
@@ -61,3 +62,16 @@ def test_a_bound_goes_by_the_name_by_which_it_is_reached() -> None:
 def test_every_bound_of_a_claim_is_in_the_catalogue_itself_or_as_a_printed_form() -> None:
     offered = {form for bound in known_bounds().values() for form in (bound, bound.printed)}
     assert {claim.bound for claim in known_claims().values() if claim.bound is not None} <= offered
+
+
+def test_a_full_key_finds_the_claim_of_the_catalogue_without_reading_other_papers() -> None:
+    for key in ("fedavg:lemma-4", "power-of-choice:theorem-3.1", "sgd:drawn-step-worst-case"):
+        assert catalogue._with_that_key(key) is known_claims()[key]
+    assert catalogue._with_that_key("sgd:no-such-claim") is None
+    assert catalogue._with_that_key("recursion:no-such-claim") is None
+
+
+def test_each_bound_with_a_worst_case_has_a_claim_about_it() -> None:
+    bound_of = {key: claim.bound for key, claim in known_claims().items() if key.endswith("-worst-case")}
+    expected = [bound for bound in known_bounds().values() if bound.worst_case is not None]
+    assert sorted(map(id, bound_of.values())) == sorted(map(id, expected))

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedtheory.bounds import power_of_choice as poc
+from fedtheory.claims.catalogue import known_claims
+from fedtheory.theorem.claims import Claim, claim, is_own
+from fedtheory.theorem.findings import ROUNDING, Finding, at_least, at_most, equal_to, not_applicable, worst_of
 from fedtheory.theorem.paper import Paper, Statement
-from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.claims import Claim, claim, is_own
-from fedtheory.verification.findings import ROUNDING, Finding, at_least, at_most, equal_to, not_applicable, worst_of
 from fedtheory.verification.verdicts import examine
 
 STATEMENT = Statement(Paper("toy", "A toy", "Nobody", 2000), "Theorem 0")

@@ -3,7 +3,7 @@
 import numpy as np
 
 from fedtheory.statistics.interval import Interval
-from fedtheory.verification.findings import mean_at_most
+from fedtheory.theorem.findings import mean_at_most
 
 
 def test_a_decision_is_taken_on_the_unfavorable_side() -> None:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fedtheory.theorem.claims import Claim
+from fedtheory.theorem.findings import Finding, at_most, equal_to, not_applicable
 from fedtheory.theorem.paper import Paper, Statement
 from fedtheory.verification import _search, hunts
 from fedtheory.verification._search import climb
-from fedtheory.verification.claims import Claim
-from fedtheory.verification.findings import Finding, at_most, equal_to, not_applicable
 from fedtheory.verification.hunts import hunt, hunting
 from fedtheory.verification.instances import replay
 from fedtheory.verification.verdicts import examine

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from fedtheory.theorem.claims import Claim
+from fedtheory.theorem.findings import Finding, at_most
 from fedtheory.theorem.paper import Paper, Statement
-from fedtheory.verification.claims import Claim
-from fedtheory.verification.findings import Finding, at_most
 from fedtheory.verification.hunts import hunt
 from fedtheory.verification.instances import Choice, Choices, replay, shortest
 

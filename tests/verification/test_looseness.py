@@ -6,9 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from fedtheory.theorem.claims import Claim, claim
+from fedtheory.theorem.findings import Finding, at_least, at_most, equal_to, not_applicable
 from fedtheory.theorem.paper import Paper, Statement
-from fedtheory.verification.claims import Claim, claim
-from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable
 from fedtheory.verification.hunts import hunt
 from tests.claims.tightening import LADDER, least_refuted_factor, tightened
 

@@ -8,9 +8,9 @@ import pytest
 from joblib import Parallel
 
 from fedtheory.__main__ import main
+from fedtheory.claims.catalogue import select_claims
+from fedtheory.theorem.claims import Claim
 from fedtheory.verification import _jobs, hunts, verify
-from fedtheory.verification.catalogue import select_claims
-from fedtheory.verification.claims import Claim
 from fedtheory.verification.hunts import hunt
 
 ONE, TWO = ["power-of-choice:lemma-b1"], ["power-of-choice:lemma-b1", "power-of-choice:step-54-55"]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from fedtheory.__main__ import main
+from fedtheory.claims.catalogue import claims_of
 from fedtheory.verification import examine
-from fedtheory.verification.catalogue import claims_of
 from fedtheory.verification.hunts import hunt
 from fedtheory.verification.records import rows
 from fedtheory.verification.verdicts import verdicts_of

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from fedtheory.theorem.claims import Claim
+from fedtheory.theorem.findings import Finding, at_most, equal_to, not_applicable
 from fedtheory.theorem.paper import Paper, Statement
 from fedtheory.verification._trials import Effort, Trials
-from fedtheory.verification.claims import Claim
-from fedtheory.verification.findings import Finding, at_most, equal_to, not_applicable
 from fedtheory.verification.records import rows
 from fedtheory.verification.renderings import console_rows, description, markdown_table, notes, summary
 from fedtheory.verification.verdicts import Verdict, examine, verdict_on

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedtheory.bounds import power_of_choice
+from fedtheory.theorem.claims import Claim
+from fedtheory.theorem.findings import Finding, at_least, at_most, equal_to, not_applicable
 from fedtheory.theorem.paper import Paper, Statement
-from fedtheory.verification.claims import Claim
-from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable
 from fedtheory.verification.report import bars, bars_of, html_report
 from fedtheory.verification.verdicts import Verdict, examine
 

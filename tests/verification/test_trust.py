@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 from scipy.stats import linregress
 
+from fedtheory.claims.catalogue import select_claims
 from fedtheory.statistics import bounded_mean, limits, student_mean, subgaussian_mean
-from fedtheory.theorem.paper import Paper, Statement
-from fedtheory.verification.catalogue import select_claims
-from fedtheory.verification.claims import Claim
-from fedtheory.verification.findings import (
+from fedtheory.theorem.claims import Claim
+from fedtheory.theorem.findings import (
     Finding,
     at_most,
     mean_at_most,
     not_applicable,
     worst_of,
 )
+from fedtheory.theorem.paper import Paper, Statement
 from fedtheory.verification.instances import reproduce
 from fedtheory.verification.records import rows
 from fedtheory.verification.renderings import false_alarms

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fedtheory.claims.catalogue import known_claims, one_claim
 from fedtheory.statistics.interval import Interval
+from fedtheory.theorem.claims import Claim
+from fedtheory.theorem.findings import Finding, at_least, at_most, equal_to, mean_at_most, not_applicable
 from fedtheory.theorem.paper import Paper, Statement
 from fedtheory.verification import _trials, instances
-from fedtheory.verification.catalogue import known_claims, one_claim
-from fedtheory.verification.claims import Claim
-from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, mean_at_most, not_applicable
 from fedtheory.verification.instances import EXAMPLE, regression_examples, replay, reproduce
 from fedtheory.verification.verdicts import examine, verdicts_of, verify
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.worst_case import Problem
-from fedtheory.worst_case._interpolation import FunctionClass, OperatorClass
+from fedtheory.worst_case._interpolation import FunctionClass
 from fedtheory.worst_case.worst_cases import WorstCase
 
 Array = Any
@@ -76,7 +76,6 @@ def pooled(space: Space, actor: Any, points: Sequence[Any]) -> Iterator[list[tup
             for k in clients
             for outcomes in product((0, 1), repeat=len(space.noises))
             for one in points
-            if not one.epsilon
         ]
 
 
@@ -86,17 +85,9 @@ def check_attained(problem: Problem, solution: WorstCase, num_clients: int = 3, 
     if max(float(np.abs(rows).max()) for rows in space.factors) > LONG:
         return
     for actor in space.record.declared:
-        for points in pooled(space, actor, actor.calls) if not actor.adjoint_of else ():
+        for points in pooled(space, actor, actor.calls):
             scale = 1 + max((float(x @ x + g @ g) + abs(f) for x, g, f in points), default=0.0)
-            is_own_adjoint = isinstance(actor.of, OperatorClass) and (actor.of.skew or actor.of.least is not None)
-            if isinstance(actor.of, OperatorClass) and actor.of.linear and not is_own_adjoint:
-                [other] = [one for one in space.record.declared if one.adjoint_of == actor.name]
-                for adjoint in pooled(space, other, other.calls):
-                    off = linear(float(actor.of.lipschitz or 0), points, adjoint)
-                    assert off <= CLOSE * scale, f"{actor.name} is no linear operator"
-            elif isinstance(actor.of, OperatorClass) and actor.of.linear:
-                assert mapped(actor.of, points) <= CLOSE * scale, f"{actor.name} is no such linear operator"
-            elif isinstance(actor.of, FunctionClass):
+            if isinstance(actor.of, FunctionClass):
                 off = outside(actor.of, points, actor.minimum)
                 assert off <= CLOSE * scale, f"{actor.name} is of no function, by {off / scale:.1e}"
                 assert min((f for _, _, f in points), default=0) >= (
@@ -109,13 +100,6 @@ def check_attained(problem: Problem, solution: WorstCase, num_clients: int = 3, 
 def outside(of: FunctionClass, points: Sequence[tuple[Array, Array, float]], minimum: int | None) -> float:
     """Return by how much the conditions of a class of functions are broken."""
     mu, L, off = float(of.mu), float(of.L or np.inf), [0.0]
-    if of.restricted_secant is not None:
-        center = points[minimum or 0][0]
-        off += [float(of.restricted_secant) * (x - center) @ (x - center) - g @ (x - center) for x, g, _ in points]
-        M2 = np.inf if of.error_bound is None else float(of.error_bound) ** 2
-        return max(off + [float(g @ g) - M2 * (x - center) @ (x - center) for x, g, _ in points if x is not center])
-    if of.support:
-        return max(off + [float((h - g) @ x) for (x, g, _), (_, h, _) in product(points, repeat=2)])
     if of.quadratic:
         xs, gs, fs = (np.array(side) for side in zip(*points, strict=True))
         X, Y = xs - xs[0], gs - gs[0]
@@ -134,10 +118,8 @@ def outside(of: FunctionClass, points: Sequence[tuple[Array, Array, float]], min
         if of.diameter is not None:
             off += [float(np.linalg.norm(x - y)) - float(of.diameter) for y, _, _ in points]
         if minimum is not None:
-            at, _, least = points[minimum]
+            *_, least = points[minimum]
             off.append(least - f + float(g @ g) / (2 * L) * (mu < 0))
-            if of.quadratic_growth is not None:
-                off.append(f - least + float(g @ (at - x)) + float(g @ g) / 2 / float(of.quadratic_growth))
     return max(off)
 
 
@@ -152,28 +134,6 @@ def operator(of: Any, points: Sequence[tuple[Array, Array, float]]) -> float:
         if of.lipschitz is not None:
             off.append(between @ between - float(of.lipschitz) ** 2 * apart @ apart)
     return float(max(off))
-
-
-def linear(largest: float, points: Sequence[Any], adjoint: Sequence[Any]) -> float:
-    """Return by how much points and their images belong to no linear operator, with the points of its adjoint."""
-    off = [0.0]
-    for some in (points, adjoint):
-        if some:
-            x, y, _ = (np.array(side) for side in zip(*some, strict=True))
-            off.append(-float(np.linalg.eigvalsh(largest**2 * x @ x.T - y @ y.T).min()))
-    off += [abs(float(x @ v - y @ u)) for (x, y, _), (u, v, _) in product(points, adjoint)]
-    return max(off)
-
-
-def mapped(of: OperatorClass, points: Sequence[Any]) -> float:
-    """Return by how much points and their images belong to no symmetric, or no skew, linear operator."""
-    x, y, _ = (np.array(side) for side in zip(*points, strict=True))
-    if of.skew:
-        rest = float(of.lipschitz or 0) ** 2 * x @ x.T - y @ y.T
-        return max(float(np.abs(x @ y.T + y @ x.T).max()), -float(np.linalg.eigvalsh(rest).min()))
-    low, high = y - float(of.least or 0) * x, float(of.most or 0) * x - y
-    turned = float(np.abs(x @ y.T - y @ x.T).max())
-    return max(turned, -float(np.linalg.eigvalsh(symmetric(low @ high.T)).min()))
 
 
 def symmetric(matrix: Array) -> Array:

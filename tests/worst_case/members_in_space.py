@@ -164,29 +164,7 @@ def curve(rng: np.random.Generator, dim: int, kind: dict[str, Any]) -> Curve:
             knots[1] = knots[0] + 2 * a / top
             slopes, jumps = np.array([np.zeros(dim), np.full(dim, top), np.zeros(dim)]), np.zeros((2, dim))
         base = np.full(dim, -a)
-    if kind.get("quadratic_growth") is not None:  # f - f* <= G/2 |x - x*|^2 with a jump far enough from the minimizer
-        G = float(kind["quadratic_growth"])
-        slopes, knots, jumps = np.zeros((2, dim)) + G / 4, (center + 1)[None], np.full((1, dim), G / 4)
     return Curve(center, base, slopes, knots, jumps, level)
-
-
-def support(rng: np.random.Generator, dim: int, lipschitz: Any) -> Curve:
-    """Draw the support function of a box that has the origin in it."""
-    most = float(lipschitz or 2) / dim**0.5
-    low, high = (rng.choice([0.3, 1.0], size=dim) * most for _ in range(2))
-    zero = np.zeros(dim)
-    return Curve(zero, -low, np.zeros((2, dim)), zero[None], (low + high)[None])
-
-
-def secant(rng: np.random.Generator, dim: int, mu: Any, error_bound: Any = None) -> Curve:
-    """Draw a function whose slope, seen from its minimizer, is between two bounds, and falls in between."""
-    low, high = float(mu), float(error_bound or float(mu) + 2)
-    center = rng.normal(size=dim)
-    # The slope is steep up to a distance of 1 and then falls, up to a distance of 2, above the least line.
-    falls = rng.choice([0.1, 0.3], size=dim) * (high - low)
-    slopes = np.array([np.full(dim, high), -falls, np.full(dim, low)])
-    knots = np.array([center + 1, center + 2])
-    return Curve(center, np.zeros(dim), slopes, knots, np.zeros((2, dim)))
 
 
 def box(rng: np.random.Generator, dim: int, diameter: Any) -> Curve:

@@ -29,9 +29,7 @@ from tests.worst_case.members_in_space import (
     least,
     minimum_of,
     operator,
-    secant,
     snapped,
-    support,
 )  # fmt: skip
 
 DIM, CLIENTS, GROUPS, NOISES = 2, 3, 2, 3
@@ -102,12 +100,6 @@ class Run:
         return self.bound(self.problem.point(name), self.fixed(self.rng.normal(size=DIM) * 2))
 
     def function(self, **kind: Any) -> "Term":
-        if "support" in kind:
-            said = self.problem.support(kind["support"])
-            return self._term(said, [support(self.rng, DIM, kind["support"])], None, {})
-        if "secant" in kind:
-            said = self.problem.restricted_secant(*kind["secant"])
-            return self._term(said, [secant(self.rng, DIM, *kind["secant"])], None, {})
         said = self.problem.function(**kind)
         return self._term(said, [curve(self.rng, DIM, kind)], None, kind)
 
@@ -133,15 +125,6 @@ class Run:
     def operator(self, **kind: Any) -> "Operator":
         return Operator(self, self.problem.operator(**kind), operator(self.rng, DIM, kind))
 
-    def symmetric(self, least: Q, largest: Q) -> "Operator":
-        turn = np.linalg.qr(self.rng.normal(size=(DIM, DIM)))[0]
-        values = self.rng.choice([float(least), float(largest)], size=DIM)
-        return Operator(self, self.problem.linear(largest, least=least), Map(turn @ np.diag(values) @ turn.T, 0))
-
-    def skew(self, largest: Q) -> "Operator":
-        turn = float(self.rng.choice([0.5, 1.0])) * float(largest) * np.array([[0.0, 1.0], [-1.0, 0.0]])
-        return Operator(self, self.problem.linear(largest, skew=True), Map(turn, 0))
-
     def unbiased(self, v: V, omega: Q, clients: "Term | None" = None) -> V:
         said = self.problem.unbiased(v.said, omega, clients=None if clients is None else clients.said)
         groups = {called.name: real.axis for called, real in self.real.items() if isinstance(real, Member)}
@@ -149,10 +132,6 @@ class Run:
         noise = self.noise(said, v.said, v.true, own)
         length, most = (np.linalg.norm(some, axis=-1, keepdims=True) for some in (noise, v.true))
         return self.bound(said, v.true + float(omega) ** 0.5 * most * noise / length)
-
-    def linear(self, largest: Q) -> "Operator":
-        turn = np.linalg.qr(self.rng.normal(size=(DIM, DIM)))[0] * self.rng.choice([0.3, 1.0], size=DIM)
-        return Operator(self, self.problem.linear(largest), Map(float(largest) * turn, np.zeros(DIM)))
 
     def compressed(self, v: V, eps: Q) -> V:
         return self.bound(self.problem.compressed(v.said, eps), v.true + float(eps) ** 0.5 * wobble(v.true))
@@ -251,8 +230,7 @@ class Run:
 
     def settled(self) -> None:
         """Bind the gradients and values of all points, after checking that they are those of the functions."""
-        every = [(real, point) for called, real in self.real.items() for point in called.declared.calls]
-        points = [(real, point) for real, point in every if not point.epsilon]
+        points = [(real, point) for called, real in self.real.items() for point in called.declared.calls]
         # First those with a gradient of their own, then those whose gradients balance others.
         for fresh in (True, False):
             for real, point in points:
@@ -379,17 +357,6 @@ class Term:
         noise = self.run.noise(said, slope, x.true, own)
         length, most = (np.linalg.norm(some, axis=-1, keepdims=True) for some in (noise, exact))
         return self.run.bound(said, exact + float(share) ** 0.5 * most * noise / length)
-
-    def epsilon_subgradient(self, x: V) -> V:
-        """Return the gradient at another point, with the least epsilon of which it is an epsilon-subgradient."""
-        [(_, part)] = self.parts
-        y = x.true + 0.3 * wobble(x.true)
-        slope = part.gradient(y)
-        off = part.value(x.true) - part.value(y) - (slope * (x.true - y)).sum(axis=-1)
-        assert np.isfinite(off).all()
-        said = self.said.epsilon_subgradient(x.said, above(float(off.max())))
-        self.run.settled()
-        return self.run.bound(said, slope)
 
     def stochastic_gradient(self, x: V) -> V:
         own = next((part.axis for _, part in self.parts if part.axis is not None), None)
@@ -519,14 +486,9 @@ class Operator:
     def __init__(self, run: Run, said: Any, real: Map) -> None:
         self.run, self.said, self.real = run, said, real
         run.real[said] = real
-        if getattr(said, "_adjoint", None) is not None:
-            run.real[said._adjoint] = Map(real.matrix.T, np.zeros(DIM))
 
     def __call__(self, x: V) -> V:
         return self.run.bound(self.said(x.said), self.real(x.true))
-
-    def adjoint(self, x: V) -> V:
-        return self.run.bound(self.said.adjoint(x.said), x.true @ self.real.matrix)
 
     def resolvent(self, x: V, step: Q) -> V:
         matrix = np.eye(DIM) + float(step) * self.real.matrix

@@ -114,7 +114,6 @@ IN_PROBLEMS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "and another": (lambda p: p.operator(nonexpansive=1), "nonexpansive must be True or False"),
     "a least value that is a float": (lambda p: p.function(L=1, minimum=0.0), "minimum must be an int or a Fraction"),
     "an empty class of Polyak's": (lambda p: p.function(L=1, polyak=2), "polyak must be at most 1"),
-    "an empty class of growth": (lambda p: p.function(mu=3, quadratic_growth=2), "mu must be at most 2"),
     "outcomes of two kinds": (lambda p: p.mean([p.point(), three()]), "outcomes must be vectors, or forms"),
     "no outcomes": (lambda p: p.mean(None), "outcomes must be a list"),
     "weights": (lambda p: p.mean([p.point()], 3), "weights must be a list of numbers"),

@@ -60,16 +60,13 @@ def two_noisy_rounds() -> Problem:
 
 
 def several_classes() -> Problem:
-    """An epsilon-subgradient of a smooth function, a restricted secant, and symmetric and skew operators."""
+    """An operator with one hypothesis, an indicator, and a function with bounded subgradients."""
     p = Problem()
-    f, g = p.function(L=1), p.restricted_secant(Q(1, 2), error_bound=2)
-    M, S = p.linear(2, least=-1), p.linear(1, skew=True)
-    best, low, x = f.minimizer(), g.minimizer(), p.point("start")
-    p.at_most((x - best).square, 1, name="distance2")
-    p.at_most((x - low).square, 1)
-    p.at_most(x.square, 1)
-    y = x - Q(1, 4) * f.epsilon_subgradient(x, Q(1, 10)) - Q(1, 4) * g.gradient(x)
-    p.maximize((y - best + Q(1, 4) * M(x) + Q(1, 4) * S(x)).square)
+    T, C, f = p.operator(cocoercive=Q(1, 2)), p.indicator(diameter=Q(1, 2)), p.function(lipschitz=1)
+    zero, x = T.zero(), p.point("start")
+    p.at_most((x - zero).square, 1, name="distance2")
+    apart = C.proximal(x, 1) - C.proximal(zero, 1)
+    p.maximize((apart - Q(3, 2) * T(x) - Q(1, 4) * f.gradient(x)).square)
     return p
 
 
@@ -520,43 +517,36 @@ def differences_without_a_noise(document: Any) -> None:
         one["behind"] = [1] if one["owner"] == "f0" and not one["noise"] else one["behind"]
 
 
-def a_smaller_epsilon(document: Any) -> None:
-    [call] = [call for call in problem_of(document)["functions"][0]["calls"] if len(call) == 5]
-    call[4] = "1/20"
+def an_operator_with_a_negative_constant(document: Any) -> None:
+    problem_of(document)["functions"][0]["class"]["cocoercive"] = "-1"
 
 
-def no_epsilon(document: Any) -> None:
-    [call] = [call for call in problem_of(document)["functions"][0]["calls"] if len(call) == 5]
-    del call[4]
+def an_operator_without_a_hypothesis(document: Any) -> None:
+    problem_of(document)["functions"][0]["class"] = {}
 
 
-def a_gradient_with_an_epsilon(document: Any) -> None:
-    problem_of(document)["functions"][1]["calls"][1].append("1")
+def an_operator_with_a_least_value(document: Any) -> None:
+    problem_of(document)["functions"][0]["least"] = True
 
 
-def a_restricted_secant_that_is_convex(document: Any) -> None:
-    problem_of(document)["functions"][1]["class"]["mu"] = "0"
+def another_cocoercivity(document: Any) -> None:
+    problem_of(document)["functions"][0]["class"]["cocoercive"] = "1/3"
 
 
-def an_error_bound_alone(document: Any) -> None:
-    of = problem_of(document)["functions"][1]["class"]
-    of["mu"] = of.pop("restricted_secant")
+def a_larger_set(document: Any) -> None:
+    problem_of(document)["functions"][1]["class"]["diameter"] = "3"
 
 
-def a_skew_operator_that_is_symmetric(document: Any) -> None:
-    problem_of(document)["functions"][3]["class"]["least"] = "-1"
+def a_set_with_a_curvature(document: Any) -> None:
+    problem_of(document)["functions"][1]["class"]["mu"] = "1"
 
 
-def a_symmetric_operator_with_one_eigenvalue(document: Any) -> None:
-    problem_of(document)["functions"][2]["class"]["least"] = "2"
+def a_smooth_set(document: Any) -> None:
+    problem_of(document)["functions"][1]["class"]["L"] = "1"
 
 
-def an_operator_that_is_not_skew(document: Any) -> None:
-    problem_of(document)["functions"][3]["class"]["skew"] = False
-
-
-def a_larger_error_bound(document: Any) -> None:
-    problem_of(document)["functions"][1]["class"]["error_bound"] = "3"
+def longer_subgradients(document: Any) -> None:
+    problem_of(document)["functions"][2]["class"]["lipschitz"] = "2"
 
 
 FORGERIES: dict[Callable[[Any], None], str] = {
@@ -591,15 +581,14 @@ OF_ROUNDS: dict[Callable[[Any], None], str] = {
     differences_without_a_noise: "differences between clients are behind no noise of the server",
 }
 OF_CLASSES: dict[Callable[[Any], None], str] = {
-    a_smaller_epsilon: "the point does not fulfill a constraint|which is not what it says",
-    no_epsilon: "an epsilon-subgradient is not made as one",
-    a_gradient_with_an_epsilon: "an epsilon-subgradient is not made as one, or a gradient as one",
-    a_restricted_secant_that_is_convex: "a class is not described",
-    an_error_bound_alone: "an error bound has no restricted secant",
-    a_skew_operator_that_is_symmetric: "a symmetric operator is not linear with two eigenvalues",
-    a_symmetric_operator_with_one_eigenvalue: "a symmetric operator is not linear with two eigenvalues",
-    an_operator_that_is_not_skew: "multipliers is no list",
-    a_larger_error_bound: "what is left of a block",
+    an_operator_with_a_negative_constant: "a constant of a class is not positive",
+    an_operator_without_a_hypothesis: "an operator is not described",
+    an_operator_with_a_least_value: "an operator has a minimizer or a least value",
+    another_cocoercivity: "what is left of a block",
+    a_larger_set: "which is not what it says",
+    a_set_with_a_curvature: "the indicator of a set has another hypothesis",
+    a_smooth_set: "the indicator of a set has another hypothesis",
+    longer_subgradients: "which is not what it says",
 }
 OTHERS: list[tuple[Callable[[], Problem], dict[Callable[[Any], None], str]]] = [
     (two_steps, FORGERIES), (noisy_clients, OF_CLIENTS), (two_noisy_rounds, OF_ROUNDS), (several_classes, OF_CLASSES)
@@ -705,13 +694,13 @@ def with_long_sums(number: int) -> str:
     return trivial({"multipliers": multipliers}, vectors=[POINT], constraints=constraints)
 
 
-SMOOTH: dict[str, Any] = {"mu": "0", "L": "1", "indicator": False, "quadratic": False, "support": False}
+SMOOTH: dict[str, Any] = {"mu": "0", "L": "1", "indicator": False, "quadratic": False}
 
 
 def of_a_function(**parts: Any) -> str:
     """Write a certificate with a smooth function."""
     known = {"name": "f", "kind": "function", "class": SMOOTH, "blocks": [0], "clients": 1, "calls": []}
-    return trivial(functions=[{**known, "minimum": None, "least": False, "adjoint_of": "", **parts}])
+    return trivial(functions=[{**known, "minimum": None, "least": False, **parts}])
 
 
 def with_a_number(text: str) -> str:
@@ -759,9 +748,10 @@ NOT_PROVED: dict[str, tuple[str, str]] = {
     "an empty class": (of_a_function(**{"class": {**SMOOTH, "mu": "2"}}),
                        "the least curvature is not below the largest"),
     "blocks of others": (of_a_function(blocks=[0, 0], clients=2), "a function has blocks of others"),
-    "an adjoint of nothing": (of_a_function(adjoint_of="g"), "an adjoint is that of no linear operator"),
+    "an adjoint": (of_a_function(adjoint_of="g"), "a function does not consist of"),
+    "a support function": (of_a_function(**{"class": {**SMOOTH, "support": False}}), "of no class that is known"),
     "a minimizer of an operator": (of_a_function(kind="operator", minimum=0, calls=[["", [], [], 0]],
-                                                 **{"class": {"lipschitz": "1", "linear": False, "skew": False}}),
+                                                 **{"class": {"lipschitz": "1"}}),
                                    "an operator has a minimizer or a least value"),
     "a decimal": (trivial({"upper": "0.5"}), "upper is no rational number"),
     "an exponent": (trivial({"upper": "1e999999999"}), "upper is no rational number"),

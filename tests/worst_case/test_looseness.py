@@ -7,7 +7,7 @@ import pytest
 from docs.looseness import CASES, REASONS, Case, row
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds import proxskip
-from fedtheory.verification.catalogue import known_bounds
+from fedtheory.bounds.catalogue import known_bounds
 from fedtheory.worst_case import compare
 
 # Ten certified rounds and more take two seconds each.

@@ -8,7 +8,6 @@ import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from fractions import Fraction as Q
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -36,14 +35,10 @@ CLASSES: dict[str, dict[str, Any]] = {
     "bounded gradients": {"L": 2, "lipschitz": 1},
     "quadratic": {"mu": FIFTH, "L": 1, "quadratic": True},
     "indefinite": {"mu": -1, "L": 2, "quadratic": True},
-    "quadratic growth": {"quadratic_growth": 2},
     "Polyak": {"mu": -1, "L": 1, "polyak": HALF},
     "least value 0": {"mu": FIFTH, "L": 1, "minimum": 0},
-    "support": {"support": 2},
-    "restricted secant": {"secant": (FIFTH, 1)},
-    "steep restricted secant": {"secant": (HALF,)},
 }
-NOT_OF_CLIENTS = {"quadratic_growth", "polyak", "support", "secant"}
+NOT_OF_CLIENTS = {"polyak"}
 OF_CLIENTS = {name: kind for name, kind in CLASSES.items() if not NOT_OF_CLIENTS & kind.keys()}
 OTHER = {"mu": FIFTH, "L": 1}
 
@@ -122,24 +117,15 @@ VERBS: dict[str, Verb] = {
     "resolvent": lambda run, t, w: run.operator(monotone=True).resolvent(w, HALF),
     "zero": lambda run, t, w: w - run.operator(strongly_monotone=HALF, lipschitz=2).zero(),
     "fixed_point": lambda run, t, w: w - run.operator(lipschitz=HALF).fixed_point(),
-    "symmetric operator": lambda run, t, w: (M := run.symmetric(Q(-1), Q(2))).adjoint(M(w)),
-    "skew operator": lambda run, t, w: (M := run.skew(Q(2)))(M(w)),
     "unbiased": lambda run, t, w: run.unbiased(w, Q(2)),
     "unbiased, clients": lambda run, t, w: run.unbiased(w, Q(2), t),
     "stochastic_gradient, relative": lambda run, t, w: t.relative_noise(w, Q(3)),
-    "epsilon_subgradient": lambda run, t, w: t.epsilon_subgradient(w),
-    "linear operator": lambda run, t, w: (M := run.linear(Q(2))).adjoint(M(w)),
     "geometric_mean": lambda run, t, w: run.limited(run.geometric_mean(w.square, t.gradient(w).square), "root", w),
 }
 NO_GRADIENTS = ("a sum with a box",)
 """Situations whose points are outside of a box."""
 SHARED = "clients at a noisy point"
 BOXED = ("minimizer", "stationary_point", "objective_gap", "linear_minimizer")
-
-
-def encloses(situation: str, kind: str) -> bool:
-    """Whether epsilon-subgradients are defined: of one convex function, without curvature or growth."""
-    return not CLASSES[kind].keys() - {"L", "lipschitz"} and "sum" not in situation and "box" not in situation
 
 
 def cases(situation: str) -> list[tuple[str, str]]:
@@ -149,10 +135,9 @@ def cases(situation: str) -> list[tuple[str, str]]:
         (verb, kind)
         for verb in VERBS
         for kind in kinds
-        if not (verb == "line_search" and (CLASSES[kind].get("mu", 0) < 0 or "secant" in CLASSES[kind]))
+        if not (verb == "line_search" and CLASSES[kind].get("mu", 0) < 0)
         and not (situation == "a sum with a box" and verb not in BOXED)
         and not (verb in ("mean", "unbiased, clients") and situation not in WITH_CLIENTS)
-        and not (verb == "epsilon_subgradient" and not encloses(situation, kind))
     ]
 
 
@@ -356,31 +341,6 @@ def turned() -> None:
     check_attained(p, p.solve())
 
 
-def stretched() -> None:
-    """A linear operator does not lengthen the mean of a noisy point."""
-    p = Problem()
-    f, M, x, u = p.function(L=1), p.linear(1), p.point(), p.point()
-    p.at_most(x.square, 1)
-    p.at_most(u.square, 1)
-    noise = f.stochastic_gradient(x, variance=3) - f.gradient(x)
-    p.maximize(M(x - noise) @ u)
-    check_attained(p, p.solve())
-
-
-def symmetric_as_skew(calls: Any) -> Iterator[Any]:
-    """Let products of points with images keep their sign when both are exchanged."""
-    for (x, y, *_), (u, v, *_) in product(calls, repeat=2):
-        yield _interpolation.Condition((), x @ v - y @ u, is_equality=True)
-
-
-def without_slope(of: FunctionClass, calls: Any) -> Iterator[Any]:
-    """Let a minorant be below a smooth function by more than it need be."""
-    for at, g, value, epsilon in (call for call in calls if call.epsilon):
-        for one in (call for call in calls if not call.epsilon):
-            above = value - one.value + g @ (one.at - at) + (one.gradient - g).square
-            yield _interpolation.Condition((), above, epsilon)
-
-
 def mean_of_one(record: Record, block: int, num_clients: int) -> V:
     return MEAN_NOISE(record, block, 1)
 
@@ -410,7 +370,6 @@ FAULTS: dict[str, tuple[Any, str, Any, Callable[[], Any], str | None]] = {
     "shared noise is averaged": (Record, "noises_of", lambda d, _: d.noises, some_verbs(SHARED), "says something else"),
     "a mean takes shared noise away": (Clients, "mean", lambda _, v: v.within((0,)), some_verbs(SHARED), "misses"),
     "a matrix for a sum over outcomes": (_interpolation, "_by_source", together, turned, "f0 is of no function"),
-    "an operator for a sum over outcomes": (_interpolation, "_by_source", together, stretched, "no linear operator"),
     "a stationary point for a minimizer": (FunctionClass, "has_minimizer", True, saddle, "f0 is of no function"),
     "a least value that is not in force": (problem, "completed", Record.copy, sunk, None),
     "equalities left out of the lemma": (worst_cases, "shares_of", forgotten, tangent, "misses a term"),
@@ -428,27 +387,6 @@ FAULTS: dict[str, tuple[Any, str, Any, Callable[[], Any], str | None]] = {
         mean_of_one,
         only("clients after a noisy round", "gradient"),
         "equality",
-    ),
-    "a skew operator for a symmetric one": (
-        _interpolation,
-        "of_skew",
-        symmetric_as_skew,
-        only("one function", "skew operator"),
-        "equality",
-    ),
-    "a minorant too far below": (
-        FunctionClass,
-        "_above_minorants",
-        without_slope,
-        only("one function", "epsilon_subgradient"),
-        "does not hold",
-    ),
-    "a function of a restricted secant is convex": (
-        FunctionClass,
-        "_seen_from_the_minimizer",
-        FunctionClass._between_points,
-        only("one function", "gradient", "stochastic_gradient", "compressed", kind="steep restricted secant"),
-        "does not hold",
     ),
     "a curvature smaller than declared": (
         _interpolation,

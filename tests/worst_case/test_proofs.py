@@ -261,14 +261,14 @@ def test_a_function_without_a_curve_is_not_drawn() -> None:
 
 
 def averaged() -> Problem:
-    """Two rounds of clients with noise, and an epsilon-subgradient of another function; all has a name."""
+    """Two rounds of clients with noise, and an inexact gradient of another function; all has a name."""
     p = Problem()
     c, f = p.clients(3, mu=Q(1, 10), L=1, name="F"), p.function(L=1, name="h")
     best, w = c.minimizer(name="w*"), p.point("w0")
     p.at_most((w - best).square, 1, name="distance2")
     for k in (1, 2):
         w = p.name(c.mean(w - Q(1, 4) * c.stochastic_gradient(w, variance=1, name="sigma2")), f"w{k}")
-    g = f.epsilon_subgradient(best, Q(1, 10), name="slope")
+    g = f.inexact_gradient(best, absolute=Q(1, 10), name="slope")
     p.at_most(g.square, 1)
     c.heterogeneity(zeta2=1)
     p.maximize((w - best - Q(1, 9) * g).square)

@@ -69,22 +69,6 @@ def quadratic_at_a_noisy_point(p: Problem) -> None:
     p.maximize(Q(1, 10) * (x - best).square - turn)
 
 
-def linear_operator_at_a_noisy_point(p: Problem) -> None:
-    f, M, x, u = p.function(L=1), p.linear(1), p.point(), p.point()
-    p.at_most(x.square, 1)
-    p.at_most(u.square, 1)
-    noise = f.stochastic_gradient(x, variance=3) - f.gradient(x)
-    p.maximize(M(x - noise) @ u)
-
-
-def adjoint_at_a_noisy_point(p: Problem) -> None:
-    f, M, x, u = p.function(L=1), p.linear(2), p.point(), p.point()
-    p.at_most(x.square, 1)
-    p.at_most(u.square, 1)
-    noise = f.stochastic_gradient(x, variance=3) - f.gradient(x)
-    p.maximize(M.adjoint(x - noise) @ u)
-
-
 def quadratic_in_a_sum(p: Problem) -> None:
     f, g = p.function(mu=1, L=10, quadratic=True), p.function()
     best = (f + g).minimizer()
@@ -121,8 +105,6 @@ RIGHT: dict[Callable[[Problem], None], Q] = {
     noise_of_clients: Q(21),
     sample_of_one_group_at_a_point_of_another: Q(1),
     quadratic_at_a_noisy_point: Q(1, 10),
-    linear_operator_at_a_noisy_point: Q(1),
-    adjoint_at_a_noisy_point: Q(2),
     quadratic_in_a_sum: Q(81, 100),
     equality_that_counts: Q(9),
     inexact_step: Q(1),
@@ -280,10 +262,6 @@ REFUSED: dict[str, tuple[Callable[[Problem], Any], str]] = {
     "Gamma of indefinite": (lambda p: p.function(-1, 1, quadratic=True).objective_gap(), r"\(stationary_point\(\)\)"),
     "least value, weakly convex": (lambda p: p.function(mu=-1, minimum=0), "minimum must be None"),
     "least value, indefinite": (lambda p: p.clients(2, -1, 1, quadratic=True, minimum=0), "minimum must be None"),
-    "growth, not convex": (
-        lambda p: p.function(mu=-1, quadratic_growth=2),
-        "mu must be at least 0 for quadratic growth",
-    ),
     "a proximal step, not convex": (lambda p: p.function(mu=-2, L=1).proximal(p.point(), 1), "must minimize a convex"),
     "a proximal step of a negative": (lambda p: (-1 * p.function(L=1)).proximal(p.point(), 1), "the factor -1"),
     "a mirror step, not convex": (lambda p: p.function(mu=-1, L=1).linear_minimizer(p.point()), "convex functions"),

@@ -11,22 +11,41 @@ step sizes are ``2/(mu (t + gamma))``, t and T count local steps, distances are 
 
 where s_i is the value of s in the round of step i. The sums of the paper begin at i = 1, which makes Theorem 1 false
 for one local step; the sums of the corrected forms begin at i = 0 (argument ``first_step`` of ``theta`` and ``rho``).
+
+Modules are imported on first use.
 """
 
-from fedtheory.bounds.fedalign.alignment import included_gaps as included_gaps
-from fedtheory.bounds.fedalign.alignment import priority_weights as priority_weights
-from fedtheory.bounds.fedalign.alignment import rho as rho
-from fedtheory.bounds.fedalign.alignment import theta as theta
-from fedtheory.bounds.fedalign.full_participation import decaying_step_sizes as decaying_step_sizes
-from fedtheory.bounds.fedalign.full_participation import full_participation_gap as full_participation_gap
-from fedtheory.bounds.fedalign.lemmas import aggregated_distance as aggregated_distance
-from fedtheory.bounds.fedalign.lemmas import client_drift as client_drift
-from fedtheory.bounds.fedalign.lemmas import gradient_norm as gradient_norm
-from fedtheory.bounds.fedalign.lemmas import gradient_variance as gradient_variance
-from fedtheory.bounds.fedalign.lemmas import sampling_variance as sampling_variance
-from fedtheory.bounds.fedalign.paper import PAPER as PAPER
-from fedtheory.bounds.fedalign.partial_participation import partial_participation_gap as partial_participation_gap
-from fedtheory.bounds.fedalign.recursions import one_step as one_step
-from fedtheory.bounds.fedalign.recursions import partial_one_step as partial_one_step
-from fedtheory.bounds.fedalign.recursions import recursion_gap as recursion_gap
-from fedtheory.bounds.fedalign.recursions import refined_one_step as refined_one_step
+from typing import TYPE_CHECKING
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "alignment": ["included_gaps", "priority_weights", "rho", "theta"],
+        "full_participation": ["decaying_step_sizes", "full_participation_gap"],
+        "lemmas": ["aggregated_distance", "client_drift", "gradient_norm", "gradient_variance", "sampling_variance"],
+        "paper": ["PAPER"],
+        "partial_participation": ["partial_participation_gap"],
+        "recursions": ["one_step", "partial_one_step", "recursion_gap", "refined_one_step"],
+    },
+)
+
+if TYPE_CHECKING:
+    from fedtheory.bounds.fedalign.alignment import included_gaps as included_gaps
+    from fedtheory.bounds.fedalign.alignment import priority_weights as priority_weights
+    from fedtheory.bounds.fedalign.alignment import rho as rho
+    from fedtheory.bounds.fedalign.alignment import theta as theta
+    from fedtheory.bounds.fedalign.full_participation import decaying_step_sizes as decaying_step_sizes
+    from fedtheory.bounds.fedalign.full_participation import full_participation_gap as full_participation_gap
+    from fedtheory.bounds.fedalign.lemmas import aggregated_distance as aggregated_distance
+    from fedtheory.bounds.fedalign.lemmas import client_drift as client_drift
+    from fedtheory.bounds.fedalign.lemmas import gradient_norm as gradient_norm
+    from fedtheory.bounds.fedalign.lemmas import gradient_variance as gradient_variance
+    from fedtheory.bounds.fedalign.lemmas import sampling_variance as sampling_variance
+    from fedtheory.bounds.fedalign.paper import PAPER as PAPER
+    from fedtheory.bounds.fedalign.partial_participation import partial_participation_gap as partial_participation_gap
+    from fedtheory.bounds.fedalign.recursions import one_step as one_step
+    from fedtheory.bounds.fedalign.recursions import partial_one_step as partial_one_step
+    from fedtheory.bounds.fedalign.recursions import recursion_gap as recursion_gap
+    from fedtheory.bounds.fedalign.recursions import refined_one_step as refined_one_step

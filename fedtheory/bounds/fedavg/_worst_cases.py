@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from fedtheory import worst_case
-from fedtheory.bounds._worst_cases import as_fractions, draw_class, require_0, step_size, whole
+from fedtheory.bounds._worst_cases import as_fractions, require_0
 from fedtheory.theorem.bound import Bound
+from fedtheory.theorem.draws import draw_class, step_size, whole
 from fedtheory.theorem.worst_case_problem import WorstCaseProblem
 
 __all__: list[str] = []

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from fedtheory import worst_case
-from fedtheory.bounds._worst_cases import draw_class, pick, step_size, tenths, whole
 from fedtheory.theorem.bound import Bound
+from fedtheory.theorem.draws import draw_class, pick, step_size, tenths, whole
 from fedtheory.theorem.worst_case_problem import WorstCaseProblem
 
 __all__: list[str] = []

@@ -12,27 +12,56 @@ The proof in the paper replaces the skew at ``(w_round_start, w_t)`` by its infi
 selection (eqs. (54)-(55)); that step is false. An expansion around the round's starting model repairs the proof, with
 rho_diagonal in place of rho_bar, and has a smaller bias. The functions of this package are the repaired forms; the
 printed forms are their attributes ``printed``.
+
+Modules are imported on first use.
 """
 
-from fedtheory.bounds.power_of_choice.decaying_steps import decaying_step_sizes as decaying_step_sizes
-from fedtheory.bounds.power_of_choice.decaying_steps import decaying_steps_gap as decaying_steps_gap
-from fedtheory.bounds.power_of_choice.decaying_steps import refined_decaying_steps_gap as refined_decaying_steps_gap
-from fedtheory.bounds.power_of_choice.exact_lemmas import exact_client_drift as exact_client_drift
-from fedtheory.bounds.power_of_choice.exact_lemmas import loss_after_step as loss_after_step
-from fedtheory.bounds.power_of_choice.fixed_step import fixed_step_gap as fixed_step_gap
-from fedtheory.bounds.power_of_choice.fixed_step import refined_fixed_step_gap as refined_fixed_step_gap
-from fedtheory.bounds.power_of_choice.lemmas import averaged_distance as averaged_distance
-from fedtheory.bounds.power_of_choice.lemmas import client_drift as client_drift
-from fedtheory.bounds.power_of_choice.lemmas import gradient_norm as gradient_norm
-from fedtheory.bounds.power_of_choice.paper import PAPER as PAPER
-from fedtheory.bounds.power_of_choice.recursions import one_step as one_step
-from fedtheory.bounds.power_of_choice.recursions import weighted_one_step as weighted_one_step
-from fedtheory.bounds.power_of_choice.weighted import derived_weighted_average_gap as derived_weighted_average_gap
-from fedtheory.bounds.power_of_choice.weighted import weighted_average_gap as weighted_average_gap
-from fedtheory.bounds.power_of_choice.weighted import weighted_step_sizes as weighted_step_sizes
-from fedtheory.bounds.power_of_choice.whole_rounds import one_round as one_round
-from fedtheory.bounds.power_of_choice.whole_rounds import round_coefficients as round_coefficients
-from fedtheory.bounds.power_of_choice.without_gradient_bounds import averaged_rounds_gap as averaged_rounds_gap
-from fedtheory.bounds.power_of_choice.without_gradient_bounds import decaying_steps_distance as decaying_steps_distance
-from fedtheory.bounds.power_of_choice.without_gradient_bounds import delayed_step_sizes as delayed_step_sizes
-from fedtheory.bounds.power_of_choice.without_gradient_bounds import fixed_step_distance as fixed_step_distance
+from typing import TYPE_CHECKING
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "decaying_steps": ["decaying_step_sizes", "decaying_steps_gap", "refined_decaying_steps_gap"],
+        "exact_lemmas": ["exact_client_drift", "loss_after_step"],
+        "fixed_step": ["fixed_step_gap", "refined_fixed_step_gap"],
+        "lemmas": ["averaged_distance", "client_drift", "gradient_norm"],
+        "paper": ["PAPER"],
+        "recursions": ["one_step", "weighted_one_step"],
+        "weighted": ["derived_weighted_average_gap", "weighted_average_gap", "weighted_step_sizes"],
+        "whole_rounds": ["one_round", "round_coefficients"],
+        "without_gradient_bounds": [
+            "averaged_rounds_gap",
+            "decaying_steps_distance",
+            "delayed_step_sizes",
+            "fixed_step_distance",
+        ],
+    },
+)
+
+if TYPE_CHECKING:
+    from fedtheory.bounds.power_of_choice.decaying_steps import decaying_step_sizes as decaying_step_sizes
+    from fedtheory.bounds.power_of_choice.decaying_steps import decaying_steps_gap as decaying_steps_gap
+    from fedtheory.bounds.power_of_choice.decaying_steps import refined_decaying_steps_gap as refined_decaying_steps_gap
+    from fedtheory.bounds.power_of_choice.exact_lemmas import exact_client_drift as exact_client_drift
+    from fedtheory.bounds.power_of_choice.exact_lemmas import loss_after_step as loss_after_step
+    from fedtheory.bounds.power_of_choice.fixed_step import fixed_step_gap as fixed_step_gap
+    from fedtheory.bounds.power_of_choice.fixed_step import refined_fixed_step_gap as refined_fixed_step_gap
+    from fedtheory.bounds.power_of_choice.lemmas import averaged_distance as averaged_distance
+    from fedtheory.bounds.power_of_choice.lemmas import client_drift as client_drift
+    from fedtheory.bounds.power_of_choice.lemmas import gradient_norm as gradient_norm
+    from fedtheory.bounds.power_of_choice.paper import PAPER as PAPER
+    from fedtheory.bounds.power_of_choice.recursions import one_step as one_step
+    from fedtheory.bounds.power_of_choice.recursions import weighted_one_step as weighted_one_step
+    from fedtheory.bounds.power_of_choice.weighted import derived_weighted_average_gap as derived_weighted_average_gap
+    from fedtheory.bounds.power_of_choice.weighted import weighted_average_gap as weighted_average_gap
+    from fedtheory.bounds.power_of_choice.weighted import weighted_step_sizes as weighted_step_sizes
+    from fedtheory.bounds.power_of_choice.whole_rounds import one_round as one_round
+    from fedtheory.bounds.power_of_choice.whole_rounds import round_coefficients as round_coefficients
+    from fedtheory.bounds.power_of_choice.without_gradient_bounds import averaged_rounds_gap as averaged_rounds_gap
+    from fedtheory.bounds.power_of_choice.without_gradient_bounds import (
+        decaying_steps_distance as decaying_steps_distance,
+    )
+    from fedtheory.bounds.power_of_choice.without_gradient_bounds import delayed_step_sizes as delayed_step_sizes
+    from fedtheory.bounds.power_of_choice.without_gradient_bounds import fixed_step_distance as fixed_step_distance

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from fedtheory import worst_case
-from fedtheory.bounds._worst_cases import as_fractions, curvatures, pick, require_0, step_size, tenths, whole
+from fedtheory.bounds._worst_cases import as_fractions, require_0
 from fedtheory.theorem.bound import Bound
+from fedtheory.theorem.draws import curvatures, pick, step_size, tenths, whole
 from fedtheory.theorem.worst_case_problem import WorstCaseProblem
 
 __all__: list[str] = []

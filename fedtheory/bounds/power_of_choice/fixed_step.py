@@ -24,15 +24,6 @@ _CONTRACTION = Hypothesis(
     lambda step_size, mu, rho_bar: (step_size, "<=", 4 / (mu * (8 + 3 * rho_bar))),
     rtol=ROUNDING,
 )
-_DRIFT_FITS = Hypothesis(
-    "(67/32) (local_steps - 1)^2 + 0.75 rho_diagonal (local_steps - 1) <= 32 local_steps^2 "
-    "(holds if rho_diagonal <= 167)",
-    lambda local_steps, rho_diagonal: (
-        (67 * (local_steps - 1) ** 2 + 24 * rho_diagonal * (local_steps - 1)) / 32,
-        "<=",
-        32 * local_steps**2,
-    ),
-)
 
 
 @states(
@@ -96,7 +87,7 @@ def _printed_fixed_step_gap(
     equation="eq. (8)",
     form="corrected",
     left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
-    assumes=(*REPAIRED, short_steps(), _DRIFT_FITS),
+    assumes=(*REPAIRED, short_steps()),
     schemes=MEAN,
     printed=_printed_fixed_step_gap,
     worst_case=_worst_cases.FIXED_STEPS,
@@ -131,7 +122,8 @@ def fixed_step_gap(
     Notes
     -----
     Within a round the step sizes used so far sum to at most ``(tau - 1) eta``, and ``eta mu rho <= 1/4``, so that the
-    repaired recursion (see ``one_step``) has drift ``[(2 + 3/32)(tau-1)^2 + (3/4) rho (tau-1)] eta^2 G2``.
+    repaired recursion (see ``one_step``) has drift ``[(2 + 3/32)(tau-1)^2 + (3/4) rho (tau-1)] eta^2 G2``. With the
+    constants of ``decaying_steps_gap`` it has drift ``(825/128) (tau-1)^2 eta^2 G2``, for every rho.
 
     Examples
     --------

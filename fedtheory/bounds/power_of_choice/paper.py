@@ -24,7 +24,6 @@ from fedtheory.theorem.symbols import LENGTH, SYMBOLS, Symbol
 __all__ = [
     "ANY_MEAN",
     "ANY_STEP",
-    "DRIFT_FITS",
     "HALVING",
     "LOWEST",
     "MARGINAL_GRADIENTS",
@@ -145,14 +144,6 @@ _FEASIBLE_SKEW = Hypothesis(
     "rho_diagonal <= L/mu (the infimum over all models satisfies this; smaller values are allowed)",
     lambda rho_diagonal, L, mu: (rho_diagonal, "<=", L / mu),
     rtol=ROUNDING,
-)
-DRIFT_FITS = Hypothesis(
-    "8.375 (local_steps - 1)^2 + 1.5 rho_diagonal (local_steps - 1) <= 32 local_steps^2 (holds if rho_diagonal <= 79)",
-    lambda local_steps, rho_diagonal: (
-        (67 * (local_steps - 1) ** 2 + 12 * rho_diagonal * (local_steps - 1)) / 8,
-        "<=",
-        32 * local_steps**2,
-    ),
 )
 UNIT_SQUARES = Hypothesis("squared_weights <= 1", lambda squared_weights: (squared_weights, "<=", 1), rtol=ROUNDING)
 

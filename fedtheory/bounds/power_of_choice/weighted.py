@@ -17,7 +17,6 @@ from fedtheory.arithmetic.functions import maximum
 from fedtheory.bounds._step_sizes import curvatures, for_each_step
 from fedtheory.bounds.power_of_choice import _worst_cases
 from fedtheory.bounds.power_of_choice.paper import (
-    DRIFT_FITS,
     ORDERED_SKEWS,
     PAPER,
     POSITIVE_SKEW,
@@ -45,15 +44,6 @@ _SEVERAL = Hypothesis(
 )
 _FEASIBLE = Hypothesis(
     "rho_bar <= L/mu (the infimum satisfies this)", lambda rho_bar, L, mu: (rho_bar, "<=", L / mu), rtol=ROUNDING
-)
-_DRIFT_FITS_WEIGHTED = Hypothesis(
-    "8.25 (local_steps - 1)^2 + 2 rho_bar (local_steps - 1) <= 32 num_selected^2 (num_selected - 1) local_steps^2 "
-    "(holds if num_selected >= 2 and rho_bar <= 251)",
-    lambda local_steps, rho_bar, num_selected: (
-        (33 * (local_steps - 1) ** 2 + 8 * rho_bar * (local_steps - 1)) / 4,
-        "<=",
-        32 * num_selected**2 * (num_selected - 1) * local_steps**2,
-    ),
 )
 
 
@@ -145,7 +135,7 @@ def _printed_weighted_average_gap(
     related=(PAPER, "Appendix E, eqs. (82)-(85)"),
     form="derived",
     left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
-    assumes=(*WEIGHTED_FUNCTIONS, POSITIVE_SKEW, ORDERED_SKEWS, _SEVERAL, _FEASIBLE, _DRIFT_FITS_WEIGHTED),
+    assumes=(*WEIGHTED_FUNCTIONS, POSITIVE_SKEW, ORDERED_SKEWS, _SEVERAL, _FEASIBLE),
     schemes=WEIGHTED,
     step_sizes=weighted_step_sizes,
     printed=_printed_weighted_average_gap,
@@ -181,10 +171,10 @@ def derived_weighted_average_gap(
 
     Notes
     -----
-    It holds for m >= 2. With ``x = L eta <= 1/(4 (1 + m))`` step 5 of the proof of ``one_step`` has ``2 (1 - 2x)(1 - x)
-    >= 1``, hence the contraction ``1 + rho/2 >= 1/m + rho/2``, and a drift of at most ``[8.25 (tau-1)^2 + 2 rho
-    (tau-1)] eta^2 G2``, which is at most ``32 m^2 (m-1) tau^2 eta^2 G2``. The induction is that of
-    ``decaying_steps_gap``. The diagonal skew may be used for rho_bar.
+    It holds for m >= 2. With ``x = L eta <= 1/(4 (1 + m))`` and the constants of ``decaying_steps_gap`` the contraction
+    is ``1 + rho/2 >= 1/m + rho/2``, since ``(8/5) (1/2) <= (1 - 2x)(1 - x/5)``. The drift is at most ``(6 + 1/9) s^2
+    G2``, hence at most ``32 m^2 (m-1) tau^2 eta^2 G2``. The induction is that of ``decaying_steps_gap``. The diagonal
+    skew may be used for rho_bar.
 
     Examples
     --------
@@ -213,7 +203,7 @@ def derived_weighted_average_gap(
     equation="eq. (85)",
     form="corrected",
     left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
-    assumes=(*WEIGHTED_REPAIRED, UNIT_SQUARES, _NOT_VACUOUS, DRIFT_FITS),
+    assumes=(*WEIGHTED_REPAIRED, UNIT_SQUARES, _NOT_VACUOUS),
     schemes=WEIGHTED,
     step_sizes=weighted_step_sizes,
     printed=_printed_weighted_average_gap,

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.bounds._worst_cases import curvatures, pick, step_size, tenths, whole
 from fedtheory.bounds.scaffold._worst_cases import controlled_start
 from fedtheory.theorem.bound import Bound
+from fedtheory.theorem.draws import curvatures, pick, step_size, tenths, whole
 from fedtheory.theorem.worst_case_problem import WorstCaseProblem
 
 __all__: list[str] = []

@@ -8,16 +8,17 @@ import numpy as np
 
 from fedtheory.bounds import fedalign as fa
 from fedtheory.claims._comparisons import Chain, compared
-from fedtheory.instances._format import format_federation
-from fedtheory.instances.draws import draw_federation, draw_model, pick, whole
+from fedtheory.instances.draws import draw_federation, draw_model
+from fedtheory.instances.formatting import format_federation
 from fedtheory.instances.noise import no_noise
 from fedtheory.instances.run_draws import draw_alignment
 from fedtheory.instances.runs import AlignedRun, gap
 from fedtheory.instances.step_sizes import delay
 from fedtheory.instances.vectors import Vector, combination, norm2
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import pick, whole
+from fedtheory.theorem.findings import Finding, at_least, at_most, equal_to
 from fedtheory.theorem.paper import Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most, equal_to
 
 _AFTER_THEOREM_1 = "Section 3.2"
 

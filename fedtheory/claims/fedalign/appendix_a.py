@@ -8,9 +8,8 @@ import numpy as np
 
 from fedtheory.bounds import fedalign as fa
 from fedtheory.bounds import fedavg
-from fedtheory.claims._comparisons import Chain, as_texts, compared, step
+from fedtheory.claims._comparisons import Chain, compared, step
 from fedtheory.claims._quadratics import Model, any_model
-from fedtheory.instances.draws import pick, whole
 from fedtheory.instances.observed import active_gradient_bound, client_gradient_bound
 from fedtheory.instances.run_draws import DrawnAlignment, draw_alignment
 from fedtheory.instances.runs import (
@@ -23,9 +22,10 @@ from fedtheory.instances.runs import (
     two_parabolas,
 )
 from fedtheory.instances.vectors import Vector, norm2, vector
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import as_texts, pick, whole
+from fedtheory.theorem.findings import Finding, at_most, equal_to, worst_of
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
 
 line = partial(Statement, fa.PAPER, "Appendix A.2")
 _CONSISTENCY = partial(Statement, fa.PAPER, "Section 3.2", "Consistency of our result")

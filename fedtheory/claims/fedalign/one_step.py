@@ -10,17 +10,18 @@ import numpy as np
 
 from fedtheory.bounds import fedalign as fa
 from fedtheory.claims._comparisons import Chain, step
-from fedtheory.instances._format import format_vectors
-from fedtheory.instances.draws import draw_model, pick, whole
+from fedtheory.instances.draws import draw_model
 from fedtheory.instances.federations import RationalQuadratics
+from fedtheory.instances.formatting import format_vectors
 from fedtheory.instances.noise import two_point_noise
 from fedtheory.instances.run_draws import draw_alignment
 from fedtheory.instances.runs import AlignedRun, Snapshot, distance2, two_parabolas
 from fedtheory.instances.step_sizes import short_steps
 from fedtheory.instances.vectors import Vector, combination, norm2, vector
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import pick, whole
+from fedtheory.theorem.findings import Finding, at_most, equal_to, worst_of
 from fedtheory.theorem.paper import Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
 
 line = partial(Statement, fa.PAPER, "Appendix A.3")
 _SHORT = ("step_size <= 1/(4 L)",)

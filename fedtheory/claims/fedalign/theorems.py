@@ -14,8 +14,8 @@ from fedtheory.instances.runs import AlignedRun, elapsed, gap, two_parabolas
 from fedtheory.instances.step_sizes import Delay, delay, delayed, short_steps
 from fedtheory.instances.vectors import vector
 from fedtheory.theorem.bound import Bound
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.findings import Finding
 
 _FROM_TWO_STEPS_ON = ("local_steps >= 2", "E |g_k|^2 <= G2 also at w* and at the first model")
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.instances.draws import whole
 from fedtheory.instances.federations import RationalQuadratics, Wells
 from fedtheory.instances.sampled_rounds import SampledRound, draw_quadratic_round, draw_wells_round
 from fedtheory.instances.vectors import Vector, combination, inner, norm2
+from fedtheory.theorem.draws import whole
 
 PROBLEM = "norms at least 0 and finite, 0 < m <= n"
 

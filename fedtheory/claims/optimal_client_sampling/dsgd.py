@@ -17,14 +17,15 @@ from fedtheory.claims.optimal_client_sampling._situations import (
     squared_weight,
     wells_round,
 )
-from fedtheory.instances._format import format_federation
-from fedtheory.instances.draws import draw_federation, draw_model, pick, whole
+from fedtheory.instances.draws import draw_federation, draw_model
 from fedtheory.instances.federations import RationalQuadratics
+from fedtheory.instances.formatting import format_federation
 from fedtheory.instances.sampled_rounds import SampledRound, draw_wells, full_law, optimal_law
 from fedtheory.instances.vectors import Vector, inner, norm2, vector
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import pick, whole
+from fedtheory.theorem.findings import Finding, at_most, worst_of
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, worst_of
 
 source = partial(Statement, ocs.PAPER)
 _STEPS = tuple(hypothesis.text for hypothesis in ocs.fedavg_strongly_convex.hypotheses)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import optimal_client_sampling as ocs
-from fedtheory.claims._comparisons import Chain, as_texts, compared, step
+from fedtheory.claims._comparisons import Chain, compared, step
 from fedtheory.claims.optimal_client_sampling._situations import (
     QuadraticRound,
     WellsRound,
@@ -20,14 +20,15 @@ from fedtheory.claims.optimal_client_sampling._situations import (
     steps_of,
     wells_round,
 )
-from fedtheory.instances.draws import draw_shares, whole
+from fedtheory.instances.draws import draw_shares
 from fedtheory.instances.sampled_rounds import LocalUpdate, SampledRound, full_law, inverse_estimate, uniform_law
 from fedtheory.instances.vectors import Vector, inner, norm2, vector
 from fedtheory.sampling.cohorts import independent
 from fedtheory.statistics.law import Law
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import as_texts, whole
+from fedtheory.theorem.findings import Finding, at_most, equal_to, not_applicable, worst_of
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to, not_applicable, worst_of
 
 source = partial(Statement, ocs.PAPER)
 

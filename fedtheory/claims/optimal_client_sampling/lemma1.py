@@ -10,8 +10,7 @@ import numpy as np
 from fedtheory.bounds.optimal_client_sampling import PAPER, estimator_error
 from fedtheory.claims._comparisons import Chain, step
 from fedtheory.claims.optimal_client_sampling._situations import as_floats, draw_budget
-from fedtheory.instances._format import format_vectors
-from fedtheory.instances.draws import whole
+from fedtheory.instances.formatting import format_vectors
 from fedtheory.instances.sampled_rounds import inverse_estimate
 from fedtheory.instances.vectors import Vector, combination, norm2, total, vector
 from fedtheory.sampling.availability import available_probabilities, error_parts
@@ -26,9 +25,10 @@ from fedtheory.sampling.probability_matrices import (
 from fedtheory.sampling.reference import rational_probabilities
 from fedtheory.sampling.variances import variance
 from fedtheory.statistics.law import Law
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import whole
+from fedtheory.theorem.findings import Finding, at_least, at_most, equal_to, worst_of
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, worst_of
 
 source = partial(Statement, PAPER)
 _LEMMA_1 = source("Lemma 1", "eqs. (4), (5)")

@@ -3,21 +3,21 @@
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.claims.optimal_client_sampling._situations import distance2_after
-from fedtheory.instances.draws import draw_model, draw_shares, pick, whole
+from fedtheory.instances.draws import draw_model, draw_shares
 from fedtheory.instances.federations import RationalQuadratics, Wells, opposite_clients
 from fedtheory.instances.sampled_rounds import SampledRound, full_law, optimal_law, uniform_law
 from fedtheory.instances.vectors import Vector, combination, norm2, vector
 from fedtheory.statistics.law import Law
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import pick, whole
+from fedtheory.theorem.findings import Finding, at_most, worst_of
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, worst_of
 
 _SERVER = Fraction(2)
 
@@ -45,55 +45,6 @@ def rounds_from(first: SampledRound, count: int) -> list[Law[SampledRound]]:
 def mean_inverse_gamma(rounds: Law[SampledRound]) -> Fraction:
     """``E[1/gamma^k]``."""
     return Fraction(rounds.mean(lambda each: 1 / each.gamma))
-
-
-def after_two_rounds(
-    first: SampledRound, fed: RationalQuadratics, bound: Callable[..., Any], instance: dict[str, Any]
-) -> Finding:
-    """Compare ``E |r|^2`` after two rounds with two applications of a one-round bound."""
-    predicted, laws = norm2(first.model - fed.minimizer), rounds_from(first, 2)
-    for rounds in laws:
-        predicted = bound(predicted, mean_inverse_gamma=mean_inverse_gamma(rounds))
-    measured = Fraction(laws[-1].mean(lambda each: distance2_after(each, fed.minimizer)))
-    return at_most(measured, predicted, instance={"weights": str(fed.weights), **instance})
-
-
-@claim(
-    "optimal-client-sampling:theorem-13-two-rounds",
-    "Theorem 13 applied twice with E[1/gamma^k] bounds E |r|^2 after two rounds of DSGD with optimal sampling",
-    ocs.dsgd_contraction,
-    looseness=1.05,
-)
-def theorem_13_two_rounds(rng: np.random.Generator) -> Finding:
-    m, fed = Fraction(whole(rng, 1, 4), 2), draw_pair(rng)
-    noise = Fraction(whole(rng, 0, 2), 2)
-    longest = m / 2 / ((1 + max(fed.weights) * noise**2) * fed.smoothness)
-    eta = longest * Fraction(whole(rng, 1, 4), 4)
-    first = SampledRound(fed.gradient, fed.weights, draw_model(rng, 1), optimal_law(m), eta, noise_factor=noise)
-    known = constants_of(fed) | first.constants | {"step_size": eta, "objective_gap": fed.objective_gap}
-    bound = partial(ocs.dsgd_contraction, smallest_gamma=m / 2, **known)
-    return after_two_rounds(first, fed, bound, {"expected_size": str(m)})
-
-
-@claim(
-    "optimal-client-sampling:theorem-17-two-rounds",
-    "Theorem 17 applied twice with E[1/gamma^k] bounds E |r|^2 after two rounds of FedAvg with optimal sampling",
-    ocs.fedavg_contraction,
-    instances=(10, 100),
-    looseness=1.01,
-)
-def theorem_17_two_rounds(rng: np.random.Generator) -> Finding:
-    fed, m = draw_pair(rng), Fraction(whole(rng, 1, 4), 2)
-    R, noise = whole(rng, 1, 2), Fraction(whole(rng, 0, 2), 2)
-    longest = min(1 / (2 + noise**2 / R), m / 2 / (1 + max(fed.weights) * noise**2 / R)) / (8 * fed.smoothness)
-    model = fed.minimizer if whole(rng, 0, 1) else draw_model(rng, 1)
-    eta = longest * Fraction(whole(rng, 1, 4), 4)
-    factor = noise if R == 1 else Fraction(0)
-    first = SampledRound(fed.gradient, fed.weights, model, optimal_law(m), eta, R, _SERVER, noise_factor=factor)
-    known = constants_of(fed) | first.constants | {"step_size": eta, "objective_gap": fed.objective_gap}
-    known |= {"local_steps": R, "server_step_size": _SERVER}
-    bound = partial(ocs.fedavg_contraction, smallest_gamma=m / 2, **known)
-    return after_two_rounds(first, fed, bound, {"expected_size": str(m), "R": R})
 
 
 @claim(

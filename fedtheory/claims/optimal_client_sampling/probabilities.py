@@ -12,16 +12,16 @@ from fedtheory.bounds.optimal_client_sampling import PAPER
 from fedtheory.claims._comparisons import Chain, step
 from fedtheory.claims.optimal_client_sampling._situations import PROBLEM, Norms, norms
 from fedtheory.errors import OracleError
-from fedtheory.instances.draws import whole
 from fedtheory.instances.vectors import Vector, norm2, vector
 from fedtheory.sampling.approximate import approximation_path
 from fedtheory.sampling.certificates import certificate
 from fedtheory.sampling.optimal import optimal_probabilities
 from fedtheory.sampling.reference import rational_probabilities, reference_probabilities
 from fedtheory.sampling.variances import relative_improvement_factor, variance
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import whole
+from fedtheory.theorem.findings import Finding, at_least, at_most, equal_to, not_applicable, worst_of
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable, worst_of
 
 LEMMA_20 = Statement(PAPER, "Lemma 20", "eqs. (7), (32), (33)")
 _ALGORITHM_2 = Statement(FEDTHEORY, "", related=(PAPER, "Algorithm 2"), form="derived")

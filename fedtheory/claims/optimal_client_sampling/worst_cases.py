@@ -5,12 +5,10 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory.bounds import optimal_client_sampling as ocs
-from fedtheory.bounds._worst_cases import draw_class, step_size
-from fedtheory.claims._comparisons import as_texts
-from fedtheory.instances.draws import whole
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import as_texts, draw_class, step_size, whole
+from fedtheory.theorem.findings import Finding, at_least
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least
 from fedtheory.worst_case.optimal_sampling import optimal_client_sampling
 
 

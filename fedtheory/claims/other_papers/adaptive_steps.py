@@ -5,11 +5,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from fedtheory.instances.draws import pick, whole
 from fedtheory.instances.vectors import Vector
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import pick, whole
+from fedtheory.theorem.findings import Finding, at_least, at_most
 from fedtheory.theorem.paper import FEDTHEORY, Paper, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most
 
 ADAM = Paper(
     "adam", "Adam: A Method for Stochastic Optimization", "Kingma, Ba", 2015, "https://arxiv.org/abs/1412.6980"

@@ -5,14 +5,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from fedtheory.claims._comparisons import as_texts
-from fedtheory.instances._format import format_vectors
-from fedtheory.instances.draws import pick, whole
+from fedtheory.instances.formatting import format_vectors
 from fedtheory.instances.vectors import Vector, average, inner, norm2, vector
 from fedtheory.statistics.law import Law
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import as_texts, pick, whole
+from fedtheory.theorem.findings import Finding, at_most, equal_to
 from fedtheory.theorem.paper import FEDTHEORY, Paper, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to
 
 SSDM = Paper(
     "ssdm",

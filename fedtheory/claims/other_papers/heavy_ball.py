@@ -4,10 +4,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from fedtheory.instances.draws import pick, whole
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import pick, whole
+from fedtheory.theorem.findings import Finding, at_most
 from fedtheory.theorem.paper import FEDTHEORY, Paper, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most
 
 HEAVY_BALL = Paper(
     "heavy-ball",

@@ -4,12 +4,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from fedtheory.bounds._worst_cases import tenths
-from fedtheory.claims._comparisons import as_texts
-from fedtheory.instances.draws import whole
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import as_texts, tenths, whole
+from fedtheory.theorem.findings import Finding, at_most
 from fedtheory.theorem.paper import FEDTHEORY, Paper, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most
 
 LOCAL_GD = Paper(
     "local-gd",

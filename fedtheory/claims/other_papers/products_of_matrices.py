@@ -6,12 +6,13 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory.arithmetic.matrices import product
-from fedtheory.instances._format import format_vectors
-from fedtheory.instances.draws import draw_model, pick
+from fedtheory.instances.draws import draw_model
+from fedtheory.instances.formatting import format_vectors
 from fedtheory.instances.vectors import Vector, combination, norm2, vector
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import pick
+from fedtheory.theorem.findings import Finding, at_most, not_applicable
 from fedtheory.theorem.paper import FEDTHEORY, Paper, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, not_applicable
 
 ADMM = Paper(
     "admm",

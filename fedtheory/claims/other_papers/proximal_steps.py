@@ -6,12 +6,13 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory.bounds.fedexp.paper import FEDEXPROX
-from fedtheory.instances._format import format_vectors
-from fedtheory.instances.draws import draw_model, whole
+from fedtheory.instances.draws import draw_model
+from fedtheory.instances.formatting import format_vectors
 from fedtheory.instances.vectors import Vector, average, vector
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import whole
+from fedtheory.theorem.findings import Finding, at_most, equal_to
 from fedtheory.theorem.paper import FEDTHEORY, Paper, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to
 
 FEDDYN = Paper(
     "feddyn",

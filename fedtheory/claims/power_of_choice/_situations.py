@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims._comparisons import Chain, as_texts
-from fedtheory.instances._format import format_vectors
-from fedtheory.instances.draws import draw_model, whole
+from fedtheory.claims._comparisons import Chain
+from fedtheory.instances.draws import draw_model
 from fedtheory.instances.federations import opposite_clients
+from fedtheory.instances.formatting import format_vectors
 from fedtheory.instances.noise import no_noise
 from fedtheory.instances.observed import Skews, client_gradient_bound, observed_gradient_bound, observed_skews
 from fedtheory.instances.run_draws import WEIGHTED_LAWS, Drawn, draw_run
@@ -21,6 +21,7 @@ from fedtheory.instances.step_sizes import decaying, short_steps, weighted_steps
 from fedtheory.instances.vectors import Vector, combination, norm2, vector
 from fedtheory.sampling.cohorts import Selection
 from fedtheory.statistics.law import Law
+from fedtheory.theorem.draws import as_texts, whole
 
 CURVATURE = "every F_k is L-smooth and mu-strongly convex"
 SMOOTH = "every F_k is L-smooth"

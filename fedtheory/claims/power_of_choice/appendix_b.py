@@ -12,9 +12,9 @@ from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims._comparisons import Chain, step
 from fedtheory.claims._quadratics import Model, any_model
 from fedtheory.claims.power_of_choice._situations import CURVATURE, NOISE, Step, all_steps
-from fedtheory.instances._format import format_federation, format_vectors
-from fedtheory.instances.draws import draw_federation, draw_model, whole
+from fedtheory.instances.draws import draw_federation, draw_model
 from fedtheory.instances.federations import RationalQuadratics
+from fedtheory.instances.formatting import format_federation, format_vectors
 from fedtheory.instances.noise import no_noise
 from fedtheory.instances.observed import client_gradient_bound
 from fedtheory.instances.run_draws import draw_run
@@ -22,9 +22,10 @@ from fedtheory.instances.runs import RationalRun, Snapshot, mean_weights
 from fedtheory.instances.vectors import Vector, average, norm2, vector
 from fedtheory.sampling.cohorts import power_of_choice
 from fedtheory.statistics.law import Law
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import whole
+from fedtheory.theorem.findings import Finding, at_most
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most
 
 lemma = partial(Statement, poc.PAPER)
 

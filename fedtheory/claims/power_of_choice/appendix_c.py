@@ -29,9 +29,9 @@ from fedtheory.claims.power_of_choice._situations import (
     short_step,
     stopped,
 )
-from fedtheory.instances._format import format_federation, format_vectors
-from fedtheory.instances.draws import draw_federation, draw_model, whole
+from fedtheory.instances.draws import draw_federation, draw_model
 from fedtheory.instances.federations import RationalQuadratics, opposite_clients
+from fedtheory.instances.formatting import format_federation, format_vectors
 from fedtheory.instances.noise import two_point_noise, variance_of
 from fedtheory.instances.observed import observed_skews
 from fedtheory.instances.run_draws import MEAN_LAWS, WEIGHTED_LAWS, draw_run
@@ -40,9 +40,10 @@ from fedtheory.instances.step_sizes import short_steps
 from fedtheory.instances.vectors import Vector, average, inner, norm2, vector
 from fedtheory.sampling.cohorts import with_replacement
 from fedtheory.statistics.law import Law
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import whole
+from fedtheory.theorem.findings import Finding, at_least, equal_to
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, equal_to
 
 line = partial(Statement, poc.PAPER, "Appendix C")
 
@@ -156,20 +157,6 @@ def equation_36(s: Copies) -> Chain:
     losses = s.mean(lambda k, w: s.excess(k, s.best) - s.excess(k, w))
     tangents = s.mean(lambda k, w: s.grad(k, w) @ (w - s.best))
     return s.mu / 2 * s.at.spread(s.best), "<=", losses + tangents
-
-
-@step(
-    "power-of-choice:equation-37-refined",
-    Statement(FEDTHEORY, "", related=(poc.PAPER, "Appendix C, eqs. (31)-(37)"), form="refined"),
-    any_models,
-    hypotheses=(CURVATURE,),
-    remark="all steps at once for any models, with the drift in place of 16 eta^2 tau^2 G2",
-)
-def equation_37_refined(s: Copies) -> Chain:
-    """A_1 plus the subtrahends of eq. (37) <= 1/m sum_k |w_bar - w_k|^2 + 2 L eta^2/m sum_k (F_k(w_k) - F_k*)"""
-    relative = s.mean(lambda k, w: s.excess(k, w) - s.excess(k, s.best))
-    taken_away = s.eta * s.mu * s.at.spread(s.best) + 2 * s.eta * relative
-    return s.A_1() + taken_away, "<=", s.at.drift + s.eta**2 * poc.gradient_norm(s.mean(s.excess), L=s.L)
 
 
 @step(

@@ -7,16 +7,17 @@ import numpy as np
 
 from fedtheory.arithmetic.functions import geometric
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims._comparisons import Chain, as_texts, one_step_distances, step, theorem_constants
-from fedtheory.instances._format import format_federation
-from fedtheory.instances.draws import draw_federation, whole
+from fedtheory.claims._comparisons import Chain, one_step_distances, step, theorem_constants
+from fedtheory.instances.draws import draw_federation
 from fedtheory.instances.federations import opposite_clients
+from fedtheory.instances.formatting import format_federation
 from fedtheory.instances.observed import initial_distance2
 from fedtheory.instances.run_draws import draw_run
 from fedtheory.instances.step_sizes import fixed_step
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import as_texts, whole
+from fedtheory.theorem.findings import Finding, at_most
 from fedtheory.theorem.paper import Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most
 
 _APPENDIX_D = "Appendix D"
 

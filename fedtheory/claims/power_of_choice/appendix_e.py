@@ -18,19 +18,17 @@ from fedtheory.claims._comparisons import (
     theorem_constants,
 )
 from fedtheory.claims.power_of_choice._situations import (
-    BY_ROUND_START,
     CURVATURE,
     Recursion,
     Step,
-    a5_repaired,
     opposite_run,
     recursion,
     weighted_step,
     weighted_step_of_several,
 )
-from fedtheory.instances._format import format_federation, format_run, format_vectors
-from fedtheory.instances.draws import draw_model, draw_shares, whole
+from fedtheory.instances.draws import draw_model, draw_shares
 from fedtheory.instances.federations import RationalQuadratics, opposite_clients
+from fedtheory.instances.formatting import format_federation, format_run, format_vectors
 from fedtheory.instances.noise import no_noise
 from fedtheory.instances.observed import skew
 from fedtheory.instances.run_draws import WEIGHTED_LAWS, Drawn, draw_run
@@ -39,9 +37,10 @@ from fedtheory.instances.step_sizes import weighted_steps
 from fedtheory.instances.vectors import Vector, combination, inner, norm2, vector
 from fedtheory.sampling.cohorts import Selection, uniform_subsets
 from fedtheory.theorem.bound import Bound
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import whole
+from fedtheory.theorem.findings import Finding, at_least, at_most, equal_to, not_applicable
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable
 
 line = partial(Statement, poc.PAPER, "Appendix E")
 _SUM_TO_ONE = "q_k >= 0 with sum 1"
@@ -60,24 +59,11 @@ def plain_drift(s: Step) -> Fraction:
     weighted_step,
     hypotheses=(_SUM_TO_ONE, _EVERYWHERE, _STEP_SIZES),
     looseness=64,
-    remark="m (m - 1) instead of (m - 1)/m, and 16 tau^2, which allows steps that halve: see the refined form",
+    remark="m (m - 1) instead of (m - 1)/m, and 16 tau^2, which allows steps that halve",
 )
 def equation_73(s: Step) -> Chain:
     """1/m E sum_k |w_hat_t - w_k|^2 <= 16 eta^2 m (m - 1) tau^2 G2 for weights q_k in the average"""
     return plain_drift(s), "<=", s.printed_weighted_drift
-
-
-@step(
-    "power-of-choice:equation-73-refined",
-    Statement(FEDTHEORY, "", related=(poc.PAPER, "Appendix E, eq. (73)"), form="refined"),
-    weighted_step,
-    hypotheses=(_SUM_TO_ONE, _EVERYWHERE),
-    looseness=1.5,
-    remark="with (m - 1)/m for m (m - 1); attained as one of two weights tends to 1, and the largest drawn ratio is 5",
-)
-def equation_73_refined(s: Step) -> Chain:
-    """1/m E sum_k |w_hat_t - w_k|^2 <= 4 s^2 (m - 1)/m G2, s the sum of the round's step sizes so far"""
-    return plain_drift(s), "<=", 4 * s.s**2 * s.observed.client_G2 * (s.m - 1) / s.m
 
 
 class WeightedCohort(NamedTuple):
@@ -152,19 +138,6 @@ def equation_75(s: Step) -> Chain:
     return s.Delta_next, "<=", kept + s.eta**2 * s.run.sigma2 * s.m + s.m * s.printed_weighted_drift
 
 
-@step(
-    "power-of-choice:equation-75-refined",
-    Statement(FEDTHEORY, "", related=(poc.PAPER, "Appendix E, eq. (75)"), form="refined"),
-    weighted_step,
-    hypotheses=(_SUM_TO_ONE, CURVATURE),
-)
-def equation_75_refined(s: Step) -> Chain:
-    """Eq. (75) without a factor m: contraction 1 - eta mu, sum_k q_k^2 for m, 4 for 2 (1 + m), and the drift itself"""
-    squares = max(norm2(at.coefficients) for at in s.run.snapshots[s.t])
-    kept = (1 - s.eta * s.mu) * s.Delta + s.M(4)
-    return s.Delta_next, "<=", kept + s.eta**2 * s.run.sigma2 * squares + s.drift
-
-
 @step("power-of-choice:equation-76", line("eq. (76)"), weighted_step, kind="identity")
 def equation_76(s: Step) -> list[Chain]:
     """E sum_k q_k (F_k(w') - F_k*) = rho_q(S(w), w') (F(w') - sum_k p_k F_k*)"""
@@ -216,19 +189,6 @@ def below_80(s: Step, drift: Fraction) -> Chain:
 def equations_79_80(s: Step) -> Chain:
     """M + eta mu rho_bar/2 Delta_t <= 2 eta Gamma (rho_tilde - rho_bar) + 16 m^2 (m-1) eta^2 tau^2 G2 + ..."""
     return below_80(s, s.m * s.printed_weighted_drift)
-
-
-@step(
-    "power-of-choice:equation-80-refined",
-    Statement(FEDTHEORY, "", related=(poc.PAPER, "Appendix E, eqs. (79)-(80)"), form="refined"),
-    weighted_step,
-    hypotheses=(_SUM_TO_ONE, CURVATURE, BY_ROUND_START),
-    remark="for every m; s is the sum of the round's step sizes so far",
-)
-def equation_80_refined(s: Step) -> Chain:
-    """Eq. (80) repaired: 4 for 2 (1 + m) in M, rho_diagonal, and the drift
-    (s^2 + 3/4 eta rho s + 3/8 eta mu rho s^2) G2"""
-    return a5_repaired(s)
 
 
 @claim(

@@ -11,9 +11,8 @@ import numpy as np
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims._comparisons import expected_gaps, horizon_constants
 from fedtheory.claims.power_of_choice._situations import opposite_run
-from fedtheory.instances._format import format_federation, format_run
-from fedtheory.instances.draws import whole
 from fedtheory.instances.federations import RationalQuadratics, opposite_clients
+from fedtheory.instances.formatting import format_federation, format_run
 from fedtheory.instances.observed import constants_of, initial_distance2, skew
 from fedtheory.instances.run_draws import Drawn, draw_run
 from fedtheory.instances.runs import RationalRun, gap
@@ -22,9 +21,10 @@ from fedtheory.instances.vectors import Vector, norm2, vector
 from fedtheory.sampling.cohorts import Selection, independent, power_of_choice
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.bound import Bound
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import whole
+from fedtheory.theorem.findings import Finding, at_most
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most
 
 _STATEMENT = Statement(FEDTHEORY, "", related=(poc.PAPER, "Appendix G.3"), form="derived")
 _WITHOUT_THE_THIRD = tuple(

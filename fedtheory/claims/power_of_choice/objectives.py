@@ -5,12 +5,13 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory.bounds.power_of_choice import PAPER
-from fedtheory.instances._format import format_federation
-from fedtheory.instances.draws import draw_federation, draw_model, whole
+from fedtheory.instances.draws import draw_federation, draw_model
+from fedtheory.instances.formatting import format_federation
 from fedtheory.instances.vectors import Vector, average, combination, inner, norm2
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import whole
+from fedtheory.theorem.findings import Finding, at_most, equal_to, worst_of
 from fedtheory.theorem.paper import Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
 
 
 @claim(

@@ -9,18 +9,19 @@ import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims._comparisons import horizon_constants
-from fedtheory.instances._format import format_federation
-from fedtheory.instances.draws import draw_federation, draw_model, draw_shares, whole
+from fedtheory.instances.draws import draw_federation, draw_model, draw_shares
 from fedtheory.instances.federations import RationalQuadratics, opposite_clients
+from fedtheory.instances.formatting import format_federation
 from fedtheory.instances.noise import no_noise
 from fedtheory.instances.observed import initial_distance2
 from fedtheory.instances.run_draws import draw_run
 from fedtheory.instances.runs import RationalRun, constant_law, distance2
 from fedtheory.instances.vectors import Vector, vector
 from fedtheory.sampling.cohorts import frequencies, power_of_choice
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import whole
+from fedtheory.theorem.findings import FAILS, Finding, at_least, at_most, equal_to, not_applicable, worst_of
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import FAILS, Finding, at_least, at_most, equal_to, not_applicable, worst_of
 
 if TYPE_CHECKING:
     from fedtheory.exact.skew_intervals import SelectionSkew

@@ -17,8 +17,8 @@ from fedtheory.claims._comparisons import (
     theorem_constants,
 )
 from fedtheory.claims.power_of_choice._situations import opposite_run
-from fedtheory.instances._format import format_run
 from fedtheory.instances.federations import RationalQuadratics
+from fedtheory.instances.formatting import format_run
 from fedtheory.instances.noise import two_point_noise
 from fedtheory.instances.observed import constants_of, initial_distance2, observed_gradient_bound, observed_skews
 from fedtheory.instances.run_draws import MEAN_LAWS, WEIGHTED_LAWS, Drawn, draw_run
@@ -29,9 +29,9 @@ from fedtheory.sampling.cohorts import Selection, uniform_subsets, with_replacem
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.assumptions import HalvingSteps
 from fedtheory.theorem.bound import Bound
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.findings import Finding, at_most, not_applicable
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, not_applicable
 
 
 def repaired_steps(drawn: Drawn, bound: Bound = poc.one_step, weights: str = "num_selected") -> Finding:
@@ -58,7 +58,7 @@ one_step = claim(
 
 @claim(
     "power-of-choice:one-step-printed",
-    "The printed recursion for E |w_bar_t - w*|^2 (its proof has a gap; the statement is true for rho_bar <= 79)",
+    "The printed recursion for E |w_bar_t - w*|^2 (its proof has a gap; the statement is true)",
     poc.one_step.printed,
     looseness=1.05,
 )
@@ -98,7 +98,7 @@ def against_decaying_steps(bound: Bound, skew: str, longest_round: int) -> Calla
 
 theorem_31_printed = claim(
     "power-of-choice:theorem-3.1-printed",
-    "E F(w_T) - F* against eq. (7), decaying steps (proved for rho_bar <= 79 under hypotheses 1-3 of Theorem R)",
+    "E F(w_T) - F* against eq. (7), decaying steps (proved under hypotheses 1-3 of Theorem R)",
     poc.decaying_steps_gap.printed,
     looseness=32,
     remark=_DECAYING,

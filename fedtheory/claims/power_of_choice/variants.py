@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory.bounds.power_of_choice import PAPER
-from fedtheory.instances.draws import draw_shares, whole
+from fedtheory.instances.draws import draw_shares
 from fedtheory.sampling.cohorts import power_of_choice
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import whole
+from fedtheory.theorem.findings import Finding, at_most, equal_to
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to
 
 if TYPE_CHECKING:
     from fedtheory._support.validate import Array

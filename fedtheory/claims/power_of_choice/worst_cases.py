@@ -6,12 +6,10 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.bounds._worst_cases import step_size, tenths
-from fedtheory.claims._comparisons import as_texts
-from fedtheory.instances.draws import whole
+from fedtheory.theorem.claims import claim
+from fedtheory.theorem.draws import as_texts, step_size, tenths, whole
+from fedtheory.theorem.findings import Finding, at_least, equal_to
 from fedtheory.theorem.paper import FEDTHEORY, Statement
-from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, equal_to
 from fedtheory.worst_case.biased_selection import power_of_choice
 from fedtheory.worst_case.federated_averaging import fedavg
 

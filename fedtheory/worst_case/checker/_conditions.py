@@ -5,23 +5,17 @@ from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, permutations, product
 from typing import Any
 
-from ._forms import Call, Constraint, Form, Function, Vector, blocks_of, difference, exact, within
+from ._forms import Call, Constraint, Form, Function, Vector, blocks_of, difference, within
 
 __all__: list[str] = []
 
 
 def of_function(one: Function, noises: Sequence[int], crossed: Sequence[tuple[int, int]] = ()) -> Iterator[Any]:
     """Yield the conditions on the calls of a function."""
-    if "restricted_secant" in one.of:
-        yield from of_secants(one)
-        return
     quadratic, mu, L = one.of["quadratic"], one.of["mu"], one.number("L")
     yield from () if quadratic else of_pairs(one)
     yield from of_points(one)
-    for call in (call for call in one.calls if call.epsilon):
-        yield from above_minorant(one, call)
-    smooth = [call for _, call in exact(one.calls)] if L is not None and not quadratic else []
-    for x, y in product(smooth, repeat=2):
+    for x, y in product(one.calls if L is not None and not quadratic else [], repeat=2):
         mine, theirs = (blocks_of(call.at, call.gradient) for call in (x, y))
         common = [block for block in noises if block in mine & theirs]
         for shared in range(len(common)):
@@ -35,12 +29,10 @@ def of_function(one: Function, noises: Sequence[int], crossed: Sequence[tuple[in
 def of_pairs(one: Function) -> Iterator[Constraint]:
     """Yield the conditions on ordered pairs of points with their gradients and values."""
     mu, L, diameter = one.of["mu"], one.number("L"), one.number("diameter")
-    for (i, x), (j, y) in permutations(exact(one.calls), 2):
+    for (i, x), (j, y) in permutations(enumerate(one.calls), 2):
         apart = difference(x.at, y.at)
         if L is not None:
             yield of_pair(x, y, mu, L, x)
-        elif one.of["support"]:
-            yield Constraint(Form([(Fraction(1), x.at, difference(y.gradient, x.gradient))], []))
         else:
             levels = [] if one.of["indicator"] else [(Fraction(1), y.value), (Fraction(-1), x.value)]
             yield Constraint(Form([(Fraction(1), y.gradient, apart), (mu / 2, apart, apart)], levels))
@@ -50,38 +42,11 @@ def of_pairs(one: Function) -> Iterator[Constraint]:
 
 def of_points(one: Function) -> Iterator[Constraint]:
     """Yield the conditions on single points, and on a point and the minimizer."""
-    for i, x in exact(one.calls):
+    for i, x in enumerate(one.calls):
         if one.number("lipschitz") is not None:
             yield Constraint(Form([(Fraction(1), x.gradient, x.gradient)], []), one.of["lipschitz"] ** 2)
         if one.minimum is not None and one.minimum != i:
             yield from above(one, one.calls[one.minimum], x)
-
-
-def of_secants(one: Function) -> Iterator[Constraint]:
-    """Yield the restricted secant inequality and the error bound at each point, and the bounds of its value."""
-    m, M = one.of["restricted_secant"], one.number("error_bound")
-    for i, x in enumerate(one.calls) if one.minimum is not None else ():
-        least = one.calls[one.minimum or 0]
-        if i != one.minimum:
-            away, up, down = difference(x.at, least.at), (Fraction(1), x.value), (Fraction(-1), least.value)
-            yield Constraint(Form([(m, away, away), (Fraction(-1), x.gradient, away)], []))
-            yield Constraint(Form([(m / 2, away, away)], [(-c, f) for c, f in (up, down)]))
-            if M is not None:
-                yield Constraint(Form([(Fraction(1), x.gradient, x.gradient), (-(M**2), away, away)], []))
-                yield Constraint(Form([(-M / 2, away, away)], [up, down]))
-
-
-def above_minorant(one: Function, minorant: Call) -> Iterator[Constraint]:
-    """Yield that a function is above an affine minorant of slope g, by at least a parabola if it is smooth."""
-    L, lipschitz, g = one.number("L"), one.number("lipschitz"), minorant.gradient
-    for _, x in exact(one.calls):
-        turn = difference(x.gradient, g)
-        terms = [(Fraction(1), g, difference(x.at, minorant.at))] + ([] if L is None else [(1 / (2 * L), turn, turn)])
-        has_value = not one.of["indicator"] and x.value != minorant.value
-        levels = [(Fraction(1), minorant.value), (Fraction(-1), x.value)] if has_value else []
-        yield Constraint(Form(terms, levels), minorant.epsilon)
-    if lipschitz is not None:
-        yield Constraint(Form([(Fraction(1), g, g)], []), lipschitz**2)
 
 
 def of_pair(i: Call, j: Call, mu: Fraction, L: Any, seen: Call) -> Constraint:
@@ -100,13 +65,11 @@ def of_pair(i: Call, j: Call, mu: Fraction, L: Any, seen: Call) -> Constraint:
 
 def above(one: Function, least: Call, call: Call) -> Iterator[Constraint]:
     """Yield conditions on a point of a function whose minimizer is known."""
-    mu, L, growth, polyak = one.of["mu"], one.number("L"), one.number("quadratic_growth"), one.number("polyak")
+    mu, L, polyak = one.of["mu"], one.number("L"), one.number("polyak")
     up, down = (Fraction(1), call.value), (Fraction(-1), least.value)
     g = call.gradient
     if mu < 0 and L is not None:
         yield Constraint(Form([(1 / (2 * L), g, g)], [(-c, f) for c, f in (up, down)]))
-    if growth is not None:
-        yield Constraint(Form([(Fraction(1), g, difference(least.at, call.at)), (1 / (2 * growth), g, g)], [up, down]))
     if polyak is not None:
         yield Constraint(Form([(-1 / (2 * polyak), g, g)], [up, down]))
 
@@ -139,52 +102,6 @@ def mapped_symmetrically(
         yield Constraint(Form([(Fraction(1), xs[j], ys[i]), (Fraction(-1), xs[i], ys[j])], []), is_equality=True)
 
 
-def of_operator(one: Function, adjoint: Sequence[Call]) -> Iterator[Any]:
-    """Yield the conditions on the calls of an operator."""
-    monotone, cocoercive = one.number("strongly_monotone"), one.number("cocoercive")
-    lipschitz = one.number("lipschitz")
-    if one.of["linear"] and "least" in one.of:
-        for blocks, some in by_source([(call.at, call.gradient) for call in one.calls], [], []):
-            yield from mapped_symmetrically(blocks, some, one.of["least"], one.of["most"])
-        return
-    if one.of["linear"]:
-        yield from of_linear(one.calls, adjoint, lipschitz or Fraction(0))
-        yield from of_skew(one.calls) if one.of["skew"] else ()
-        return
-    for x, y in combinations(one.calls, 2):
-        apart, between = difference(x.at, y.at), difference(x.gradient, y.gradient)
-        if monotone is not None:
-            yield Constraint(Form([(monotone, apart, apart), (Fraction(-1), apart, between)], []))
-        if cocoercive is not None:
-            yield Constraint(Form([(cocoercive, between, between), (Fraction(-1), apart, between)], []))
-        if lipschitz is not None:
-            yield Constraint(Form([(Fraction(1), between, between), (-(lipschitz**2), apart, apart)], []))
-
-
-def of_linear(calls: Sequence[Call], adjoint: Sequence[Call], largest: Fraction) -> Iterator[Any]:
-    """Yield the conditions on one linear operator and its adjoint (Bousselmi, Hendrickx, Glineur 2024)."""
-    known = [[(call.at, call.gradient) for call in some] for some in (calls, adjoint)]
-    for pairs in known:
-        for blocks, some in by_source(pairs, [], []):
-            xs, ys = ([within(vector, blocks) for vector in side] for side in zip(*some, strict=True))
-            upper = combinations_with_replacement(range(len(xs)), 2)
-            yield {(i, j): Form([(largest**2, xs[i], xs[j]), (Fraction(-1), ys[i], ys[j])], []) for i, j in upper}
-    for (x, y), (u, v) in product(*known):
-        for block in blocks_of(x, y) & blocks_of(u, v):
-            parts = [within(vector, [block]) for vector in (x, v, y, u)]
-            terms = [(Fraction(1), parts[0], parts[1]), (Fraction(-1), parts[2], parts[3])]
-            yield Constraint(Form(terms, []), is_equality=True)
-
-
-def of_skew(calls: Sequence[Call]) -> Iterator[Constraint]:
-    """Yield that exchanging point and image in a product changes its sign."""
-    for x, u in combinations_with_replacement(calls, 2):
-        for block in sorted(blocks_of(x.at, x.gradient) & blocks_of(u.at, u.gradient)):
-            parts = [within(vector, [block]) for vector in (x.at, u.gradient, x.gradient, u.at)]
-            terms = [(Fraction(1), parts[0], parts[1]), (Fraction(1), parts[2], parts[3])]
-            yield Constraint(Form(terms, []), is_equality=True)
-
-
 def by_source(
     pairs: list[tuple[Vector, Vector]], moved: list[tuple[Vector, Vector]], own: Sequence[int]
 ) -> Iterator[tuple[Sequence[int], list[tuple[Vector, Vector]]]]:
@@ -193,3 +110,17 @@ def by_source(
         yield own, moved
     for block in sorted(blocks_of(*(vector for pair in pairs for vector in pair)) - {*own}):
         yield [block], [(x, y) for x, y in pairs if block in blocks_of(x, y)]
+
+
+def of_operator(one: Function) -> Iterator[Constraint]:
+    """Yield the conditions on the calls of an operator."""
+    monotone, cocoercive = one.number("strongly_monotone"), one.number("cocoercive")
+    lipschitz = one.number("lipschitz")
+    for x, y in combinations(one.calls, 2):
+        apart, between = difference(x.at, y.at), difference(x.gradient, y.gradient)
+        if monotone is not None:
+            yield Constraint(Form([(monotone, apart, apart), (Fraction(-1), apart, between)], []))
+        if cocoercive is not None:
+            yield Constraint(Form([(cocoercive, between, between), (Fraction(-1), apart, between)], []))
+        if lipschitz is not None:
+            yield Constraint(Form([(Fraction(1), between, between), (-(lipschitz**2), apart, apart)], []))

@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 
 __all__: list[str] = []
 
-NUMBERS = {"function": ("mu", "L", "lipschitz", "diameter", "quadratic_growth", "polyak", "restricted_secant",
-                        "error_bound"),
-           "operator": ("strongly_monotone", "cocoercive", "lipschitz", "least", "most")}  # fmt: skip
-FLAGS = {"function": ("indicator", "quadratic", "support"), "operator": ("linear", "skew")}
+NUMBERS = {
+    "function": ("mu", "L", "lipschitz", "diameter", "polyak"),
+    "operator": ("strongly_monotone", "cocoercive", "lipschitz"),
+}
+FLAGS = {"function": ("indicator", "quadratic"), "operator": ()}
 Vector = dict[tuple[int, int], Fraction]
 """Coefficients of basis vectors (block, row)."""
 Terms = list[tuple[Fraction, Vector, Vector]]
@@ -34,16 +35,12 @@ class Constraint(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A point, the gradient or value of the operator there, the number of the function value, and an epsilon.
-
-    With an epsilon above 0 the vector is an epsilon-subgradient.
-    """
+    """A point, the gradient or value of the operator there, and the number of the function value."""
 
     name: str
     at: Vector
     gradient: Vector
     value: int
-    epsilon: Fraction = Fraction(0)
 
 
 class Function(NamedTuple):
@@ -57,7 +54,6 @@ class Function(NamedTuple):
     calls: list[Call]
     minimum: int | None
     least: bool
-    adjoint_of: str
 
     def number(self, name: str) -> Fraction | None:
         """Return a constant of the class, or None."""
@@ -68,13 +64,11 @@ class Function(NamedTuple):
     def is_described(self) -> bool:
         """Whether the conditions are sufficient for points of one client and one outcome."""
         if self.kind == "operator":
-            return self.of["linear"] or sum(self.number(name) is not None for name in NUMBERS["operator"]) == 1
-        if "restricted_secant" in self.of:
-            return self.minimum is not None
+            return len(self.of) == 1
         num_others = sum(self.number(name) is not None for name in NUMBERS["function"][2:])
         mu, L = self.of["mu"], self.number("L")
         has_minimizer = mu >= 0 or (L is not None and not self.of["quadratic"])
-        needs_minimum = self.least or "quadratic_growth" in self.of or "polyak" in self.of
+        needs_minimum = self.least or "polyak" in self.of
         if needs_minimum if self.minimum is None else not has_minimizer:
             return False
         if self.of["quadratic"]:
@@ -82,11 +76,6 @@ class Function(NamedTuple):
         if L is not None:
             return not num_others and (mu >= 0 or mu == -L)
         return "polyak" not in self.of and num_others <= (1 if mu == 0 else 0)
-
-
-def exact(calls: list[Call]) -> list[tuple[int, Call]]:
-    """Return the numbered calls with gradients, without epsilon-subgradients."""
-    return [(number, call) for number, call in enumerate(calls) if not call.epsilon]
 
 
 def difference(u: Vector, v: Vector, c: Fraction = Fraction(1), d: Fraction = Fraction(1)) -> Vector:

@@ -2,22 +2,11 @@
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 from ._conditions import of_function, of_operator
-from ._forms import (
-    FLAGS,
-    NUMBERS,
-    Call,
-    Constraint,
-    Form,
-    Function,
-    Vector,
-    blocks_of,
-    exact,
-    says_nothing,
-    within,
-)
+from ._forms import FLAGS, NUMBERS, Call, Constraint, Form, Function, Vector, blocks_of, says_nothing, within
 from ._reading import (
     LARGEST_BLOCK,
     MOST_CALLS,
@@ -38,7 +27,7 @@ SERVER = "the server's noise"
 VERBS = {
     "point", "gradient", "proximal", "resolvent", "minimizer", "local minimizer", "stationary point", "fixed point",
     "zero", "line search", "linear minimizer", "inexact gradient", "deviation", "compressed", "root", "noise",
-    "epsilon-subgradient", "mean",
+    "mean",
 }  # fmt: skip
 
 
@@ -70,10 +59,9 @@ class Problem:
         self._check_means()
         self.constraints = [*self.demanded]
         for function in self.functions:
-            if not function.adjoint_of:
-                for condition in self._conditions(function):
-                    limited(len(self.constraints), MOST_CONSTRAINTS, "constraints")
-                    self.constraints += [] if says_nothing(condition.form) else [condition]
+            for condition in self._conditions(function):
+                limited(len(self.constraints), MOST_CONSTRAINTS, "constraints")
+                self.constraints += [] if says_nothing(condition.form) else [condition]
         self.objective = self.objectives[0]
         if len(self.objectives) > 1:
             self.objective = Form([], [(Fraction(1), self.num_values)])
@@ -86,18 +74,15 @@ class Problem:
         limited(sum(size**2 for size in self.sizes), MOST_ENTRIES, "entries in its blocks")
 
     def _check_functions(self) -> None:
-        """Reject two functions of a name, two calls with a value, and owners and operators that there are not."""
+        """Reject two functions of a name, two calls with a value, and owners that there are not."""
         if len({one.name for one in self.functions}) < len(self.functions):
             raise Refused("a function has a name that another one has")
-        values = [call.value for one in self.functions for _, call in exact(one.calls) if call.value >= 0]
+        values = [call.value for one in self.functions for call in one.calls if call.value >= 0]
         if len({*values}) < len(values):
             raise Refused("two calls have one value")
         several = [one.name for one in self.functions if one.num_clients > 1]
         if any(owner not in ["", SERVER, *several] for owner in self.owners):
             raise Refused("a source is one of clients that there are not")
-        linear = [one.name for one in self.functions if one.of.get("linear") and not one.adjoint_of]
-        if any(one.adjoint_of not in ["", *linear] for one in self.functions):
-            raise Refused("an adjoint is that of no linear operator")
 
     def _read_sources(self, written: list[Any], clients: set[str]) -> None:
         limited(len(written), LARGEST_BLOCK, "sources")
@@ -238,15 +223,15 @@ class Problem:
         return {place: c for place, c in found.items() if c}
 
     def _read_function(self, written: Any) -> Function:
-        keys = ("name", "kind", "class", "blocks", "clients", "calls", "minimum", "least", "adjoint_of")
-        name, kind, of, blocks, clients, calls, minimum, least, adjoint_of = fields(written, "a function", keys)
+        keys = ("name", "kind", "class", "blocks", "clients", "calls", "minimum", "least")
+        name, kind, of, blocks, clients, calls, minimum, least = fields(written, "a function", keys)
         if kind not in [*NUMBERS] or not isinstance(of, dict) or not {*of} <= {*NUMBERS[kind], *FLAGS[kind]}:
             raise Refused("a function is of no class that is known")
         numbers = {key: rational(of[key], key) for key in NUMBERS[kind] if key in of}
         flags = {key: of.get(key) for key in FLAGS[kind]}
         if {*map(type, (*flags.values(), least))} != {bool}:
             raise Refused("a class is not described")
-        if kind == "function" and ("mu" in numbers) == ("restricted_secant" in numbers):
+        if kind == "function" and "mu" not in numbers:
             raise Refused("a class is not described")
         places = [count(block, "a block", len(self.sizes) - 1) for block in array(blocks, "blocks")]
         number = count(clients, "clients")
@@ -259,22 +244,15 @@ class Problem:
         found = Function(
             text(name, "a name"), kind, numbers | flags, places, number, [*map(self._read_call, calls)],
             None if minimum is None else count(minimum, "a minimum", len(calls) - 1), least,
-            text(adjoint_of, "a name", empty=True),
         )  # fmt: skip
         self._check_function(found)
         return found
 
     def _read_call(self, written: Any) -> Call:
-        parts = array(written, "a call")
-        if len(parts) not in (4, 5):
-            raise Refused("a call is no list of 4, or of 5 with an epsilon")
-        name, at, gradient, value = parts[:4]
-        epsilon = rational(parts[4], "an epsilon") if len(parts) == 5 else Fraction(0)
-        if len(parts) == 5 and epsilon <= 0:
-            raise Refused("an epsilon is not positive")
+        name, at, gradient, value = array(written, "a call", 4)
         number = -1 if value == -1 and type(value) is int else count(value, "a value", MOST_CALLS * MOST_CALLS)
         self.num_values = max(self.num_values, number + 1)
-        found = Call(text(name, "a name", empty=True), self.vector(at), self.vector(gradient), number, epsilon)
+        found = Call(text(name, "a name", empty=True), self.vector(at), self.vector(gradient), number)
         if bool(found.at) != bool(found.name):
             raise Refused("a point has no name, or the origin has one")
         if found.at in self.vectors and self.names.get(found.name) != found.at:
@@ -282,8 +260,6 @@ class Problem:
         if found.name:
             self._name(found.name, found.at)
         made = self.verbs[self.vectors.index(found.gradient)][0] if found.gradient in self.vectors else ""
-        if (made == "epsilon-subgradient") != (epsilon > 0):
-            raise Refused("an epsilon-subgradient is not made as one, or a gradient as one")
         # the differences of gradients whose mean is demanded to be 0
         if made not in {"", "deviation"} and not blocks_of(found.at) <= blocks_of(found.gradient):
             raise Refused("a gradient does not depend on all that its point depends on")
@@ -292,7 +268,7 @@ class Problem:
     def _check_function(self, one: Function) -> None:
         """Reject an unknown class, and values that contradict the class."""
         low, high = one.number("mu"), one.number("L")
-        free = {"mu", "strongly_monotone", "cocoercive", "least", "most", *FLAGS[one.kind]}
+        free = {"mu", "strongly_monotone", "cocoercive", *FLAGS[one.kind]}
         if any(c <= 0 for key, c in one.of.items() if key not in free):
             raise Refused("a constant of a class is not positive")
         if any(one.of.get(key, 0) < 0 for key in ("strongly_monotone", "cocoercive")):
@@ -304,7 +280,7 @@ class Problem:
             raise Refused("the least curvature is not below the largest")
         if one.of.get("quadratic") and high is None:
             raise Refused("a quadratic function has no largest curvature")
-        if len({frozenset(call.at.items()) for _, call in exact(one.calls)}) < len(exact(one.calls)):
+        if any(call.at == other.at for call, other in combinations(one.calls, 2)):
             raise Refused(f"{one.name} is called twice at a point")
         for place, call in enumerate(one.calls):
             is_zero = bool(one.of.get("indicator")) or (one.least and place == one.minimum)
@@ -313,38 +289,18 @@ class Problem:
         crossed = {block for (owner, _), block in self.crossed.items() if owner == one.name}
         if one.of.get("quadratic") and any(blocks_of(call.at, call.gradient) & crossed for call in one.calls):
             raise Refused("clients with quadratic functions are called where a noise of the server moves them")
-        if one.minimum is not None and (one.calls[one.minimum].gradient or one.calls[one.minimum].epsilon):
+        if one.minimum is not None and one.calls[one.minimum].gradient:
             raise Refused("the gradient at a minimizer is not 0")
-        for call in (call for call in one.calls if call.epsilon):
-            if not any(other.at == call.at and other.value == call.value for _, other in exact(one.calls)):
-                raise Refused("an epsilon-subgradient is at a point without a value")
 
     def _check_kind(self, one: Function) -> None:
         """Reject a class with hypotheses that cannot be combined."""
         described = {key for key, c in one.of.items() if c is not False}
-        alone = {"restricted_secant": {"error_bound"}, "support": {"lipschitz", "mu"}, "indicator": {"diameter", "mu"}}
-        for kind, allowed in alone.items():
-            if kind in described and described - allowed - {kind}:
-                raise Refused(f"a class has more than {kind}")
+        if "indicator" in described and (described - {"indicator", "diameter", "mu"} or one.of["mu"]):
+            raise Refused("the indicator of a set has another hypothesis")
         if "diameter" in described and "indicator" not in described:
             raise Refused("a function that is no indicator has a diameter")
-        if "error_bound" in described and "restricted_secant" not in described:
-            raise Refused("an error bound has no restricted secant")
-        if one.of.get("mu") and described & {"support", "indicator"}:
-            raise Refused("the indicator or the support function of a set has a curvature")
-        enlarges = {"mu", "L", "lipschitz", "indicator"}
-        if any(call.epsilon for call in one.calls) and (described - enlarges or one.of.get("mu", 1) != 0):
-            raise Refused("an epsilon-subgradient is one of a class without conditions on them")
-        if one.kind == "operator":
-            symmetric = described & {"least", "most"}
-            if symmetric and (described != {"linear", "least", "most"} or one.of["least"] >= one.of["most"]):
-                raise Refused("a symmetric operator is not linear with two eigenvalues")
-            if "linear" in described and not symmetric and described - {"linear", "skew", "lipschitz"}:
-                raise Refused("a linear operator has another hypothesis")
-            if ("skew" in described) > ("linear" in described) or not described - {"linear", "skew"}:
-                raise Refused("an operator is not described")
-            if one.adjoint_of and ("skew" in described or symmetric):
-                raise Refused("a symmetric or skew operator is its adjoint")
+        if not described:
+            raise Refused("an operator is not described")
 
     def _read_form(self, written: Any) -> Form:
         products, values = fields(written, "a form", ("products", "values"))
@@ -373,8 +329,7 @@ class Problem:
             crossed = [(noise, block) for (_, noise), block in self.crossed.items()]
             found = of_function(one, self.noises, crossed)
         else:
-            adjoint = [call for other in self.functions if other.adjoint_of == one.name for call in other.calls]
-            found = of_operator(one, adjoint)
+            found = of_operator(one)
         for condition in found:
             if isinstance(condition, Constraint):
                 yield condition
@@ -387,22 +342,13 @@ class Problem:
 
     def relaxed(self) -> str:
         """Return the parts with necessary conditions only, which rule out a proof of the lower side."""
-        forms = [*self.objectives, *(constraint.form for constraint in self.demanded)]
-        asked = {f for form in forms for c, f in form.levels if c}
         searched = {name for verb, of, _ in self.verbs if verb == "line search" for name in of}
         for one in self.functions:
             elsewhere = blocks_of(*(part for call in one.calls for part in (call.at, call.gradient))) - {*one.blocks}
-            known = one.of.get("quadratic") or one.of.get("linear") or not elsewhere
-            between = one.number("L") is not None or "restricted_secant" in one.of
+            known = one.of.get("quadratic") or not elsewhere
             own = {block for (owner, _), block in self.crossed.items() if owner == one.name}
-            known = known or (between and elsewhere <= {*self.noises, *own})
-            if one.adjoint_of:
-                known = one.of == next((other.of for other in self.functions if other.name == one.adjoint_of), None)
-            if any(blocks_of(call.at, call.gradient) - {*one.blocks} for call in one.calls if call.epsilon):
-                known = False
-            if "restricted_secant" in one.of and {call.value for call in one.calls} & asked:
-                known = False
-            if not known or not (one.is_described or one.adjoint_of) or one.name in searched:
+            known = known or (one.number("L") is not None and elsewhere <= {*self.noises, *own})
+            if not known or not one.is_described or one.name in searched:
                 return one.name
         roots = [vector for vector, (verb, *_) in zip(self.vectors, self.verbs, strict=True) if verb == "root"]
         signed = [(self.objective, -1), *((one.form, 0 if one.is_equality else 1) for one in self.constraints)]

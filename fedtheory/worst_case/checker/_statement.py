@@ -22,7 +22,7 @@ class Writer:
         self.values = {-1: "0"}
         for one in problem.functions:
             for call in one.calls:
-                if call.gradient in problem.vectors and not call.epsilon:
+                if call.gradient in problem.vectors:
                     self.words.setdefault(frozenset(call.gradient.items()), slope(one, call))
                 if one.kind == "function":
                     self.values.setdefault(call.value, f"{written(one.name)}({written(call.name)})")
@@ -61,8 +61,7 @@ class Writer:
         for one in self.problem.functions:
             what = ", ".join(f"{key}={c}" for key, c in one.of.items() if c is not False)
             many = f"{one.num_clients} clients, each with a {one.kind}" if one.num_clients > 1 else one.kind
-            kind = f"adjoint of {written(one.adjoint_of)}" if one.adjoint_of else many
-            yield f"  {written(one.name)}: {kind} ({what}){', with the least value 0' if one.least else ''}"
+            yield f"  {written(one.name)}: {many} ({what}){', with the least value 0' if one.least else ''}"
             if one.minimum is not None:
                 whose = "of the function of each client of " if one.num_clients > 1 else "of "
                 yield f"  {written(one.calls[one.minimum].name)}: a minimizer {whose}{written(one.name)}"
@@ -75,10 +74,7 @@ class Writer:
                 name, made, left = written(call.name), self.vector_of(call), slope(one, call)
                 yield from [f"  {name} = {made}"] if made != name else []
                 right = self.vector(call.gradient)
-                if call.epsilon:
-                    below = f"{written(one.name)}({name}) + <{right}, z - {name}> - {call.epsilon}"
-                    yield f"  {written(one.name)}(z) >= {below} for all z"
-                elif right != left:
+                if right != left:
                     yield f"  {left} = {right}"
         for constraint in self.problem.demanded:
             relation = "=" if constraint.is_equality else "<="

@@ -109,33 +109,6 @@ def cyclic_coordinate_descent() -> Problem:
     return p
 
 
-@example("unconstrained", pepit=0.1923076926, theory=0.5 / (2 * 4 * 0.2 + 1))
-def gradient_descent_under_quadratic_growth() -> Problem:
-    """Guille-Escuret, Ibrahim, Goujaud, Mitliagkas 2022: ``L/2 max(1 / (2 n h L + 1), h L)``."""
-    p = Problem()
-    f = p.function(quadratic_growth=1)
-    best = f.minimizer()
-    x = begun(p, best)
-    for _ in range(4):
-        x = x - Q(1, 5) * f.gradient(x)
-    p.maximize(f.value(x) - f.value(best))
-    return p
-
-
-@example("unconstrained", pepit=0.1500489253)
-def decreasing_steps_under_quadratic_growth() -> Problem:
-    """Guille-Escuret, Ibrahim, Goujaud, Mitliagkas 2022: ``L / (2 u_n)``."""
-    p, u = Problem(), Q(1)
-    f = p.function(quadratic_growth=1)
-    best = f.minimizer()
-    x = begun(p, best)
-    for _ in range(3):
-        u = u / 2 + near(sqrt((u / 2) ** 2 + 2))
-        x = x - 1 / u * f.gradient(x)
-    p.maximize(f.value(x) - f.value(best))
-    return p
-
-
 @example("unconstrained", pepit=0.0649571538, theory=1.5 / 9 * (8 / 9) ** 8)
 def gradient_descent_on_quadratics() -> Problem:
     """Largest ``L/2 a (1 - a)^(2 n)`` over eigenvalues ``a L``, here at ``a = 1 / (2 n + 1)`` with n = 4."""
@@ -185,19 +158,6 @@ def heavy_ball() -> Problem:
     before = x
     for _ in range(2):
         before, x = x, x - Q(1, 2) * f.gradient(x) + Q(11, 16) * (x - before)
-    p.maximize(f.value(x) - f.value(best))
-    return p
-
-
-@example("unconstrained", pepit=0.1250000003, theory=1 / 8)
-def heavy_ball_under_quadratic_growth() -> Problem:
-    """Guille-Escuret, Ibrahim, Goujaud, Mitliagkas 2022: ``L / (2 (n + 1))``."""
-    p = Problem()
-    f = p.function(quadratic_growth=1)
-    best = f.minimizer()
-    x = before = begun(p, best)
-    for t in range(3):
-        before, x = x, x - Q(1, t + 2) * f.gradient(x) + Q(t, t + 2) * (x - before)
     p.maximize(f.value(x) - f.value(best))
     return p
 
@@ -330,37 +290,6 @@ def subgradient_method() -> Problem:
         x = x - Q(1, 4) * f.gradient(x)
         gaps.append(f.value(x) - f.value(best))
     p.maximize(*gaps)
-    return p
-
-
-@example("unconstrained", pepit=0.970299, theory=0.99**3)
-def restricted_secants() -> Problem:
-    """Guille-Escuret, Ibrahim, Goujaud, Mitliagkas 2022: ``(1 - 2 h mu + h^2 L^2)^n``."""
-    p = Problem()
-    f = p.restricted_secant(Q(1, 10), error_bound=1)
-    best = f.minimizer()
-    x = begun(p, best)
-    for _ in range(3):
-        x = x - Q(1, 10) * f.gradient(x)
-    p.maximize((x - best).square)
-    return p
-
-
-@example("unconstrained", pepit=1.2938330123)
-def epsilon_subgradients() -> Problem:
-    """Steps of 1/2 along subgradients with an error of 1/10, no longer than 2; the best of four points."""
-    p = Problem()
-    f = p.function()
-    best = f.minimizer()
-    x = begun(p, best)
-    gaps = []
-    for _ in range(3):
-        g = f.epsilon_subgradient(x, Q(1, 10))
-        p.at_most(g.square, 4)
-        gaps.append(f.value(x) - f.value(best))
-        x = x - Q(1, 2) * g
-    p.at_most(f.gradient(x).square, 4)
-    p.maximize(*gaps, f.value(x) - f.value(best))
     return p
 
 

@@ -7,6 +7,8 @@ from fedtheory.instances.federations import RationalQuadratics
 from fedtheory.instances.runs import Run
 from fedtheory.instances.vectors import Vector
 
+__all__: list[str] = []
+
 
 def format_vectors(vectors: Iterable[Vector]) -> str:
     """Format some vectors.

@@ -12,8 +12,8 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.wording import truncate
 from fedtheory.theorem.bound import Bound
+from fedtheory.theorem.findings import FAILS, HOLDS, Finding, is_number
 from fedtheory.theorem.paper import Statement
-from fedtheory.verification.findings import FAILS, HOLDS, Finding, is_number
 
 __all__ = ["Claim", "claim"]
 
@@ -151,7 +151,7 @@ def claim(
     Examples
     --------
     >>> from fedtheory.bounds.power_of_choice import gradient_norm
-    >>> from fedtheory.verification.findings import at_most
+    >>> from fedtheory.theorem.findings import at_most
     >>> @claim("textbook:parabola", "|F'(w)|^2 <= 2 L (F(w) - F*) for F(w) = L w^2/2", gradient_norm, looseness=1.01)
     ... def parabola(rng):
     ...     L, w = (int(rng.integers(1, 9)) for _ in range(2))

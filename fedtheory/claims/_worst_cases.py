@@ -4,54 +4,39 @@ The exact worst case under the hypotheses of the bound is proved from both sides
 too small anywhere fails there.
 """
 
-from collections.abc import Mapping
 from fractions import Fraction
+from functools import cache
 from math import isfinite
 from typing import Any
 
 import numpy as np
 
-from fedtheory.claims._comparisons import as_texts
+from fedtheory import worst_case
 from fedtheory.errors import OracleError
 from fedtheory.theorem.bound import Bound
-from fedtheory.theorem.worst_case_problem import WorstCaseProblem
-from fedtheory.verification.catalogue import known_bounds
-from fedtheory.verification.claims import Claim, claim
-from fedtheory.verification.findings import Finding, at_most, not_applicable
-from fedtheory.worst_case import comparisons
-
-__all__ = ["worst_case_claims"]
+from fedtheory.theorem.claims import Claim, claim
+from fedtheory.theorem.draws import as_texts
+from fedtheory.theorem.findings import Finding, at_most, not_applicable
 
 
-def worst_case_claims(bounds: Mapping[str, Bound]) -> dict[str, Claim]:
-    """Return a claim for each bound with a worst case.
+@cache
+def worst_case_claim(bound: Bound) -> Claim:
+    """Return the claim that the worst case of a bound does not exceed it; a bound has one claim.
 
-    Parameters
-    ----------
-    bounds
-        Bounds by name, ``paper.function``.
-
-    Returns
-    -------
-    dict[str, Claim]
-        Claims by the same names.
-
-    Examples
-    --------
     >>> from fedtheory.bounds import sgd
-    >>> worst_case_claims({"sgd.drawn_step": sgd.drawn_step})["sgd.drawn_step"].key
+    >>> worst_case_claim(sgd.drawn_step).key
     'sgd:drawn-step-worst-case'
     """
-    return {name: _claim(bound, bound.worst_case) for name, bound in bounds.items() if bound.worst_case is not None}
-
-
-def _claim(bound: Bound, problem: WorstCaseProblem) -> Claim:
+    problem = bound.worst_case
+    if problem is None:
+        message = f"bound must have a worst case, got {bound.__name__}"
+        raise ValueError(message)
     paper, name = bound.statement.topic.key, problem.name or bound.__name__.replace("_", "-")
 
     def check(rng: np.random.Generator) -> Finding:
         given: dict[str, Any] = problem.draw(rng)
         try:
-            found = comparisons.compared(bound, given)
+            found = worst_case.compared(bound, given)
             reached = found.worst_case.enclosure[0]
         except OracleError as error:
             return not_applicable(f"the worst case was not proved: {error}", **as_texts(given))
@@ -66,7 +51,3 @@ def _claim(bound: Bound, problem: WorstCaseProblem) -> Claim:
         looseness=problem.looseness,
         remark=problem.remark,
     )(check)
-
-
-# Claims are found as attributes of modules.
-globals().update({name.replace(".", "_"): one for name, one in worst_case_claims(known_bounds()).items()})

@@ -1,4 +1,4 @@
-"""Claims by key and bounds by name."""
+"""Claims by key."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import fnmatch
 import importlib
 import importlib.util
 import runpy
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from importlib.metadata import EntryPoint, entry_points
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
@@ -18,10 +19,12 @@ from fedtheory import bounds, claims
 from fedtheory._support import validate
 from fedtheory._support.discover import members, modules
 from fedtheory._support.wording import suggest
+from fedtheory.bounds.catalogue import known_bounds
+from fedtheory.claims._worst_cases import worst_case_claim
 from fedtheory.theorem.bound import Bound, is_bound
-from fedtheory.verification.claims import KINDS, Claim, Kind
+from fedtheory.theorem.claims import KINDS, Claim, Kind
 
-__all__ = ["known_bounds", "known_claims"]
+__all__ = ["known_claims"]
 
 _GROUP = "fedtheory.claims"
 """The group of entry points in which installed packages declare their claims."""
@@ -47,12 +50,9 @@ def known_claims() -> dict[str, Claim]:
     >>> known_claims()["power-of-choice:lemma-b1"].kind
     'inequality'
     """
-    return _claims_in(claims)
-
-
-def _claims_in(package: ModuleType) -> dict[str, Claim]:
+    written = (claim for _, claim in members(claims, _is_claim))
     found: dict[str, Claim] = {}
-    for _, claim in members(package, lambda value: isinstance(value, Claim)):
+    for claim in (*written, *map(worst_case_claim, filter(_has_worst_case, known_bounds().values()))):
         if found.setdefault(claim.key, claim) is not claim:
             message = f"claim keys must be unique, got {claim.key!r} twice"
             raise ValueError(message)
@@ -60,33 +60,30 @@ def _claims_in(package: ModuleType) -> dict[str, Claim]:
 
 
 def _with_that_key(key: str) -> Claim | None:
-    """Return the claim of a full key if it is in its paper's package; other packages are not imported."""
+    """Return the claim of a full key if its paper has it; modules after the one that defines it are not imported."""
     paper, colon, _ = key.partition(":")
-    module = paper.replace("-", "_")
-    if not colon or not module.isidentifier() or importlib.util.find_spec(f"{claims.__name__}.{module}") is None:
+    name = paper.replace("-", "_")
+    if not colon or not name.isidentifier():
         return None
-    package = importlib.import_module(f"{claims.__name__}.{module}")
-    return _claims_in(package).get(key) if hasattr(package, "__path__") else None
+    worst_cases = map(worst_case_claim, _of_paper(bounds, name, _has_worst_case))
+    return next((claim for claim in chain(_of_paper(claims, name, _is_claim), worst_cases) if claim.key == key), None)
 
 
-def known_bounds() -> dict[str, Bound]:
-    """Return all bounds by ``paper.function``.
+def _of_paper(package: ModuleType, name: str, accept: Callable[[Any], bool]) -> Iterator[Any]:
+    """Yield the accepted values in the module or package of a paper, one module after the other."""
+    if importlib.util.find_spec(f"{package.__name__}.{name}") is None:
+        return
+    of_paper = importlib.import_module(f"{package.__name__}.{name}")
+    values = members(of_paper, accept) if hasattr(of_paper, "__path__") else vars(of_paper).items()
+    yield from (value for _, value in values if accept(value))
 
-    Returns
-    -------
-    dict[str, Bound]
-        Sorted by name.
 
-    Examples
-    --------
-    >>> known_bounds()["power_of_choice.one_step"].statement.number
-    'Appendix C'
-    """
-    found: dict[str, Bound] = {}
-    for name, bound in members(bounds, is_bound):
-        paper, *_, function = name.removeprefix(f"{bounds.__name__}.").split(".")
-        found[f"{paper}.{function}"] = bound
-    return dict(sorted(found.items()))
+def _is_claim(value: Any) -> bool:
+    return isinstance(value, Claim)
+
+
+def _has_worst_case(value: Any) -> bool:
+    return is_bound(value) and value.worst_case is not None
 
 
 def select_claims(
@@ -175,8 +172,8 @@ def contents_of(source: str | Path) -> tuple[dict[str, Claim], dict[str, Bound]]
     The source may contain bounds only.
     """
     what, values = _read(source)
-    bounds = [value for value in values if is_bound(value) and not value.__module__.startswith("fedtheory.")]
-    own = {bound.__name__: bound for bound in bounds if not bound.__name__.startswith("_")}
+    new = [value for value in values if is_bound(value) and not value.__module__.startswith("fedtheory.")]
+    own = {bound.__name__: bound for bound in new if not bound.__name__.startswith("_")}
     has_claims = any(isinstance(value, Claim) for value in values)
     return (_own_claims(what, values, source) if has_claims or not own else {}), own
 
