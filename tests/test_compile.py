@@ -9,9 +9,6 @@ from typing import Any
 
 import numba
 import pytest
-
-import fedtheory
-from fedtheory._support import compiling
 from fedtheory._support.compiling import (
     _imports,
     _load_directly,
@@ -20,8 +17,11 @@ from fedtheory._support.compiling import (
     compiled_with_reordering,
     inlined,
 )
-from fedtheory._support.exponential import power
 from fedtheory._support.strict import strict
+
+import fedtheory
+from fedtheory._support import compiling
+from fedtheory._support.exponential import power
 from fedtheory.errors import CacheWarning
 from tests.environment import PLAIN_PYTHON, ROOT
 

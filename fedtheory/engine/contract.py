@@ -160,9 +160,6 @@ RECORDS = {
     "states": Record("states", ("K", "s"), np.nan, "the clients' states, as the method lays them out"),
 }
 
-# Columns of what a replicate records, by the quantity that is computed: gap and loss are both made from the excess.
-COLUMNS = tuple(dict.fromkeys(record.buffer for record in RECORDS.values()))
-
 # Random streams of a replicate. A strategy's draws change neither the noise of training nor the availability of
 # clients.
 STREAMS = ("selection_rng", "training_rng", "attendance_rng", "method_rng")

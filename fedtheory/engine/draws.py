@@ -14,7 +14,7 @@ from fedtheory._support import validate
 from fedtheory._support.jit import compiled, compiled_for, is_compiled
 from fedtheory._support.validate import Array
 from fedtheory.engine.defaults import DEFAULTS
-from fedtheory.engine.loop import fill, is_impossible
+from fedtheory.engine.loop import is_impossible
 from fedtheory.engine.play import play_round
 from fedtheory.engine.replicates import compiled_rule
 from fedtheory.engine.signatures import function_type
@@ -97,8 +97,8 @@ def _draw(
     for i in range(chosen.shape[0]):
         for j in range(memory.size):
             memory[j] = first_memory[j]
-        fill(candidates, -1)
-        fill(cohort, -1)
+        candidates[:] = -1
+        cohort[:] = -1
         asked = propose(0, table, memory, weights, rng, candidates)
         if is_impossible(candidates, asked, weights.size):
             return i

@@ -92,9 +92,7 @@ def _run_all(run: _Run, num_threads: int, report: Callable[[int], None], *, wake
     parts = iter([range(i, min(i + at_once, len(run.seeds))) for i in range(0, len(run.seeds), at_once)])
     count = min(num_threads, -(-len(run.seeds) // at_once))
     messages = SimpleQueue[Any]()
-    threads = [
-        Thread(target=_run_parts, args=(run, first if i == 0 else None, parts, messages)) for i in range(count)
-    ]
+    threads = [Thread(target=_run_parts, args=(run, first if i == 0 else None, parts, messages)) for i in range(count)]
     try:
         for thread in threads:
             thread.start()

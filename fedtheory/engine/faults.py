@@ -82,7 +82,8 @@ def failures_named(job: Any, state: Any) -> Iterator[None]:
         else:
             where = f"the rule {rule} of {job.method if rule in METHOD_RULES else job.name}"
         message = raised_by(where, round_index, error)
-        if message and rule == "select" and job.rules.propose is None and job.rules.max_candidates == 0:
+        is_empty = "size 0" in str(error) or "empty sequence" in str(error)
+        if message and is_empty and rule == "select" and job.rules.propose is None:
             message += " (it finds no candidates and no losses without a rule propose and max_candidates)"
         if message:
             raise (TypeError if isinstance(error, TypeError) else ValueError)(message) from error

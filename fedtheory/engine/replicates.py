@@ -13,16 +13,27 @@ from fedtheory._support.jit import compiled_for, is_compiled
 from fedtheory._support.progress import announced
 from fedtheory._support.validate import Array
 from fedtheory.engine import loop
-from fedtheory.engine.contract import COLUMNS, KERNELS, PLUGGED, RECORDS, SLOTS, STREAMS, Family, LocalWork
+from fedtheory.engine.contract import KERNELS, PLUGGED, RECORDS, SLOTS, STREAMS, Family, LocalWork
 from fedtheory.engine.defaults import DEFAULTS
 from fedtheory.engine.faults import failures_named, fault, refused_rule
 from fedtheory.engine.game import METHODS
-from fedtheory.engine.loop import BATCH, FAULT, FINISHED, SHORTFALL, STOPPED, Extra, Numbers, State
+from fedtheory.engine.loop import (
+    BATCH,
+    FAULT,
+    FINISHED,
+    NUMBERS,
+    ROWS,
+    SHORTFALL,
+    STOPPED,
+    Extra,
+    Numbers,
+    State,
+)  # fmt: skip
 from fedtheory.engine.signatures import function_type, signature_of
 from fedtheory.methods.rules import METHOD_RULES, Method, MethodRules
-from fedtheory.selection.rules import Rules, Strategy
+from fedtheory.selection.rules import Rules, Slot, Strategy
 
-__all__ = ["Functions", "Job", "Replicate", "Worker", "compiled_rule", "functions_of"]
+__all__ = ["Functions", "Job", "Replicate", "Worker", "compiled_rule", "functions_of", "guarded"]
 
 _ARRAYS = ("problem", "validation", "test")
 _CORE = ("losses", "train", "excess", "propose", "select", "weigh", "observe")
@@ -87,11 +98,10 @@ class Job:
     @cached_property
     def columns(self) -> dict[str, slice]:
         """Columns of the records in a row of numbers, by buffer."""
-        found, place = {}, 0
-        for name, (_, *shape) in self.recorded_shapes.items():
-            found[name] = slice(place, place + int(np.prod(shape)))
-            place = found[name].stop
-        return found
+        shapes = self.recorded_shapes
+        widths = dict.fromkeys(NUMBERS, 1) | {name: int(np.prod(shapes.get(name, (0, 0))[1:])) for name in ROWS}
+        ends = np.cumsum(list(widths.values()))
+        return {name: slice(int(end) - widths[name], int(end)) for name, end in zip(widths, ends, strict=True)}
 
     @property
     def has_extra(self) -> bool:
@@ -114,11 +124,10 @@ class Replicate:
 
 @dataclass(frozen=True, eq=False)
 class Functions:
-    """Kernels and rules of a run by slot; whether one of them is plain Python, and whether some are a user's."""
+    """Kernels and rules of a run by slot, and whether one of them is plain Python."""
 
     by_slot: Mapping[str, Callable[..., Any]]
     is_plain: bool
-    has_own: bool
 
 
 def functions_of(job: Job) -> Functions:
@@ -127,17 +136,40 @@ def functions_of(job: Job) -> Functions:
     Raises
     ------
     TypeError
-        If a rule does not follow the signature of its slot, or the arrays of two federations are laid out differently.
+        If a rule does not follow the signature of its slot, or the arrays of two federations differ in their types.
     """
+    for family in (job.validation, job.test):
+        if family is not None and numba.typeof(family.arrays) != numba.typeof(job.family.arrays):
+            message = "validation and test samples must have arrays of the types of those of fed, got others"
+            raise TypeError(message)
     homes = {**dict.fromkeys(SLOTS, job.rules), **dict.fromkeys(KERNELS, job.family)}
     homes |= dict.fromkeys(METHOD_RULES, job.method_rules)
     given = {name: getattr(homes[name], name, None) for name in SLOTS}
     own = {name: rule for name, rule in given.items() if name in PLUGGED and rule is not None and not _is_ours(rule)}
     is_plain = not is_compiled(loop.run_replicates) or not all(map(is_compiled, own.values()))
     filled = {name: DEFAULTS[name] if function is None else function for name, function in given.items()}
-    if not is_plain:
-        filled |= {name: compiled_rule(name, rule) for name, rule in own.items()}
-    return Functions(filled, is_plain, bool(own))
+    filled |= {name: compiled_rule(name, rule) for name, rule in own.items() if is_compiled(rule)}
+    if is_plain:
+        filled = {name: guarded(SLOTS[name], function) for name, function in filled.items()}
+    return Functions(filled, is_plain)
+
+
+def guarded(slot: Slot, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function for calls from Python, in which arrays that the slot does not write are read-only."""
+    writes = [name in slot.writes for name in slot.arguments]
+
+    def called(*values: Any) -> Any:
+        return function(*(value if own else _read_only(value) for value, own in zip(values, writes, strict=True)))
+
+    return called
+
+
+def _read_only(value: Any) -> Any:
+    if not isinstance(value, np.ndarray):
+        return value
+    view = value.view()
+    view.flags.writeable = False
+    return view
 
 
 def _is_ours(function: Any) -> bool:
@@ -174,9 +206,7 @@ class Worker:
         self.numbers, self.state = _numbers(job), _state(job)
         self._compiled: Any = None
         self.families = dict(zip(_ARRAYS, (job.family, job.validation, job.test), strict=True))
-        self.arrays = {
-            name: None if family is None else family.own_arrays() for name, family in self.families.items()
-        }
+        self.arrays = {name: None if family is None else family.own_arrays() for name, family in self.families.items()}
         if job.has_extra:
             self.arrays = {name: self.arrays["problem"] if one is None else one for name, one in self.arrays.items()}
 
@@ -215,14 +245,12 @@ class Worker:
             return None
         if worst in (SHORTFALL, FAULT):
             raise ValueError(self._fault(worst))
-        self._check_what_is_read_only()
         self.state.report[:] = 0.0  # no round of the next replicates is finished
         return [Replicate(_split(job, recorded[i]), counts[i], int(ended[i])) for i in range(len(seeds))]
 
     def _results(self, number: int) -> tuple[Array, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Allocate the results of a number of replicates."""
-        width = max((columns.stop for columns in self.job.columns.values()), default=0)
-        recorded = np.full((number, self.job.num_recorded, width), np.nan)
+        recorded = np.full((number, self.job.num_recorded, self.job.columns[ROWS[-1]].stop), np.nan)
         return recorded, np.zeros((number, self.job.weights.size), dtype=np.int64), np.full(number, FINISHED)
 
     def _arguments(self, seeds: Any, recorded: Array, counts: Any, ended: Any) -> dict[str, Any]:
@@ -269,15 +297,6 @@ class Worker:
         """Number of clients that were available in the last round."""
         return int(np.count_nonzero(self.state.weights >= 0.0))
 
-    def _check_what_is_read_only(self) -> None:
-        """Raise ValueError if a rule has written into the weights or its table."""
-        if not self.functions.has_own:
-            return
-        for name, before in (("table", self.job.rules.table), ("objective", self.job.weights)):
-            if not np.array_equal(getattr(self.state, name), before, equal_nan=True):
-                message = f"the rules of {self.job.name} must not write into the {name}, which they may only read"
-                raise ValueError(message)
-
 
 @lru_cache(maxsize=64)
 def _compiled_loop(signature: Any) -> Any:
@@ -307,6 +326,9 @@ def _numbers(job: Job) -> Numbers:
         num_rounds=job.num_rounds, local_steps=job.local_steps, every=job.every,
         candidate_batch=job.work.batch_size if job.rules.candidate_loss.startswith("minibatch") else 0,
         min_present=job.rules.min_present,
+        records_excess="excess" in job.recorded_shapes,
+        records_accuracy="accuracy" in job.recorded_shapes,
+        has_method=method is not None,
         needs_different_clients=method is not None and method.state_size > 0,
         combines=method is not None and method.combine is not None,
         shares_products=job.family.coalition is not None,
@@ -320,13 +342,13 @@ def _numbers(job: Job) -> Numbers:
 def _state(job: Job) -> State:
     rules, sizes = job.rules, job.sizes
     d, m, v = (sizes[name] for name in "dmv")
-    columns = np.array([job.columns[name].start if name in job.columns else -1 for name in COLUMNS])
+    ends = np.array([job.columns[name].stop for name in ROWS])
     return State(
         step_sizes=_own(job.step_sizes), table=_own(rules.table), first_memory=_own(rules.memory),
         memory=rules.memory.copy(), objective=_own(job.weights), weights=job.weights.copy(), initial=_own(job.initial),
         model=np.zeros(v), server_model=np.zeros(v), change=np.zeros(v), candidates=np.zeros(d, dtype=np.int64),
         losses=np.zeros(d), chosen=np.zeros(m, dtype=np.int64), updates=np.zeros((m, v)), coefficients=np.zeros(m),
-        mean_losses=np.zeros(m), velocity=np.zeros(v), slope=np.zeros(v), columns=columns,
+        mean_losses=np.zeros(m), velocity=np.zeros(v), slope=np.zeros(v), ends=ends,
         totals=np.zeros(4), report=np.zeros(5),
     )  # fmt: skip
 
