@@ -286,7 +286,6 @@ def data(labels, **changes):
             "step_size must give a finite drift after 3 local steps, got 1e+300",
         ),
         (lambda: run(progress=5), TypeError, "progress must be True, False or a function, got 5"),
-        (lambda: run(checkpoint=5), TypeError, "checkpoint must be a path, got 5"),
         (lambda: run(validation=3), TypeError, "validation must be a QuadraticFederation as fed is, got a int"),
     ],
 )

@@ -16,6 +16,7 @@ from fedtheory.errors import CacheWarning
 __all__ = ["compiled", "compiled_for", "compiled_with_reordering", "inlined", "is_compiled", "jitable"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+_ALWAYS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 # Long sums may be reordered and products fused, so that they are vectorized. NaN and infinities keep their meaning.
 _REORDERING = {"contract", "reassoc", "nsz", "arcp"}
 
@@ -39,14 +40,20 @@ def compiled_with_reordering(function: Function) -> Function:
     return _kept(function, fastmath=_REORDERING, forceinline=True)
 
 
-def compiled_for(signature: Any, function: Any) -> Any:
-    """Compile a function of this package for one signature, or load it from the cache."""
-    return _kept(function.py_func, signature) if is_compiled(function) else function
+def compiled_for(signature: Any, function: Any, *, is_kept: bool = True) -> Any:
+    """Compile a function of this package for one signature, or load it from the cache.
+
+    Numba's cache of a function cannot be read by a process that does not have all types in it: code for the types of
+    another package must not be kept.
+    """
+    if not is_compiled(function):
+        return function
+    return _kept(function.py_func, signature) if is_kept else numba.njit(signature, **_ALWAYS)(function.py_func)
 
 
 def jitable(function: Function) -> Function:
     """Leave a function as it is for Python, and compile it into compiled functions that call it."""
-    helper: Function = numba.extending.register_jitable(nogil=True, error_model="numpy")(function)
+    helper: Function = numba.extending.register_jitable(**_ALWAYS)(function)
     return helper
 
 
@@ -56,12 +63,11 @@ def is_compiled(function: Any) -> bool:
 
 
 def _kept(function: Any, *signature: Any, **options: Any) -> Any:
-    options = {"nogil": True, "error_model": "numpy", **options}
     try:
-        return numba.njit(*signature, cache=True, **options)(function)
+        return numba.njit(*signature, cache=True, **_ALWAYS, **options)(function)
     except RuntimeError:  # no folder for the cache can be written
         _say_that_nothing_is_kept()
-        return numba.njit(*signature, **options)(function)
+        return numba.njit(*signature, **_ALWAYS, **options)(function)
 
 
 @cache

@@ -145,10 +145,10 @@ def functions_of(job: Job) -> Functions:
     homes = {**dict.fromkeys(SLOTS, job.rules), **dict.fromkeys(KERNELS, job.family)}
     homes |= dict.fromkeys(METHOD_RULES, job.method_rules)
     given = {name: getattr(homes[name], name, None) for name in SLOTS}
-    own = {name: rule for name, rule in given.items() if name in PLUGGED and rule is not None and not _is_ours(rule)}
-    is_plain = not is_compiled(loop.run_replicates) or not all(map(is_compiled, own.values()))
+    rules = {name: given[name] for name in PLUGGED if given[name] is not None}
+    is_plain = not is_compiled(loop.run_replicates) or not all(map(is_compiled, rules.values()))
     filled = {name: DEFAULTS[name] if function is None else function for name, function in given.items()}
-    filled |= {name: compiled_rule(name, rule) for name, rule in own.items() if is_compiled(rule)}
+    filled |= {name: compiled_rule(name, rule) for name, rule in rules.items() if is_compiled(rule)}
     if is_plain:
         filled = {name: guarded(SLOTS[name], function) for name, function in filled.items()}
     return Functions(filled, is_plain)
@@ -280,7 +280,7 @@ class Worker:
             name: function_type(name, problem) if name in SLOTS and value is not None else numba.typeof(value)
             for name, value in arguments.items()
         }
-        self._compiled = _compiled_loop(numba.types.void(*kinds.values()))
+        self._compiled = _compiled_loop(numba.types.void(*kinds.values()), is_kept=_has_only_our_types(arguments))
         return self._compiled
 
     def _fault(self, ended: int) -> str:
@@ -299,8 +299,18 @@ class Worker:
 
 
 @lru_cache(maxsize=64)
-def _compiled_loop(signature: Any) -> Any:
-    return compiled_for(signature, loop.run_replicates)
+def _compiled_loop(signature: Any, *, is_kept: bool) -> Any:
+    return compiled_for(signature, loop.run_replicates, is_kept=is_kept)
+
+
+def _has_only_our_types(arguments: Mapping[str, Any]) -> bool:
+    return all(map(_is_our_type, (arguments[name] for name in _ARRAYS)))
+
+
+def _is_our_type(value: Any) -> bool:
+    if not isinstance(value, tuple):
+        return True
+    return (type(value) is tuple or _is_ours(type(value))) and all(map(_is_our_type, value))
 
 
 def _split(job: Job, row: Array) -> dict[str, Array]:

@@ -44,7 +44,7 @@ class UnknownConstant(AssumptionViolated):
 
 # The number of replicates and the records do not matter to a theorem. Every other option does: all bounds reject a new
 # option until a hypothesis, an argument or a statement names it.
-_KEPT = ("record", "record_every", "test", "checkpoint", "checkpoint_every")
+_KEPT = ("record", "record_every", "test")
 _WITHOUT_EFFECT = ("num_replicates", "rng", "num_threads", "progress", *_KEPT)
 OPTIONS = {name: option.default for name, option in inspect.signature(fedavg).parameters.items() if name != "fed"}
 OWN_STEPS = "local_steps of each client"
