@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from fedtheory.formal import PRINTED
 from fedtheory.theorem._docstring import sections_of
-from fedtheory.theorem._letters import inequality
+from fedtheory.theorem.letters import inequality
 
 if TYPE_CHECKING:
     import sphinx.application

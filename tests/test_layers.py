@@ -28,6 +28,14 @@ FLOORS = {
     "conformance": 9,
     **dict.fromkeys(("cli", "__main__", "__init__"), 10),
 }
+# The round loop is being rewritten; these modules get public names with it.
+RENAMED_WITH_THE_LOOP = {
+    "fedtheory.engine._clients.own_steps",
+    "fedtheory.sampling._arguments.checked_budget",
+    "fedtheory.sampling._newton.write_approximate",
+    "fedtheory.sampling._newton.write_optimal",
+}
+MOST_IMPORTS_IN_FUNCTIONS = 30
 HEAVY = {"clarabel", "cvxpy", "dask", "matplotlib", "scipy", "sklearn", "sympy", "xarray"}
 Modules = dict[str, str]
 
@@ -111,20 +119,36 @@ def claims_on_claims(sources: Modules) -> list[str]:
     found = []
     for module, source in sources.items():
         for line, name in imports_of(source, module):
-            both = module.startswith("fedtheory.claims.") and name.startswith("fedtheory.claims.")
+            both = all(one.startswith("fedtheory.claims.") for one in (module, name)) and not module.endswith(
+                "__init__"
+            )
             if both and not any(part.startswith("_") for part in name.split(".")[:-1]):
                 found.append(f"{module}:{line} imports {name}")
     return found
 
 
-def private_modules_in_claims(sources: Modules) -> list[str]:
-    """Name imports of claims from private modules of other packages."""
+def private_modules(sources: Modules) -> list[str]:
+    """Name imports of a private module, or of a private name, of another package."""
     found = []
     for module, source in sources.items():
+        own_room = [*module.split("."), "__init__"][1]
         for line, name in imports_of(source, module):
-            elsewhere = name.startswith("fedtheory.") and not name.startswith("fedtheory.claims.")
-            if module.startswith("fedtheory.claims.") and elsewhere and "._" in name.removeprefix("fedtheory._support"):
+            root, *parts = name.split(".")
+            elsewhere = root == "fedtheory" and parts and parts[0] != own_room
+            if elsewhere and any(part.startswith("_") for part in parts[1:]) and name not in RENAMED_WITH_THE_LOOP:
                 found.append(f"{module}:{line} imports {name}")
+    return found
+
+
+def imports_in_functions(sources: Modules) -> list[str]:
+    """Name import statements in functions that import modules of the library."""
+    found = []
+    for module, source in sources.items():
+        functions = (node for node in ast.walk(parsed(source)) if isinstance(node, ast.FunctionDef | ast.Lambda))
+        for node in {node for function in functions for node in ast.walk(function)}:
+            names = imported(ast.Module([node], []), module) if isinstance(node, ast.Import | ast.ImportFrom) else []
+            own = [f"{module}:{line} imports {name}" for line, name in names if name.split(".")[0] == "fedtheory"]
+            found += own[:1]
     return found
 
 
@@ -164,11 +188,17 @@ def texts() -> Iterator[Path]:
     yield from (ROOT / name for name in ("README.md", "pyproject.toml", ".pre-commit-config.yaml", ".readthedocs.yaml"))
 
 
-@pytest.mark.parametrize(
-    "rule", [upward_imports, mutual_imports, claims_on_claims, private_modules_in_claims, heavy_imports]
-)
+@pytest.mark.parametrize("rule", [upward_imports, mutual_imports, claims_on_claims, private_modules, heavy_imports])
 def test_the_library_keeps_the_rule(rule) -> None:
     assert rule(modules()) == []
+
+
+def test_there_are_at_most_ten_layers() -> None:
+    assert max(FLOORS.values()) <= 10
+
+
+def test_few_imports_of_the_library_are_in_functions() -> None:
+    assert len(imports_in_functions(modules())) <= MOST_IMPORTS_IN_FUNCTIONS
 
 
 def test_nothing_points_outside_the_project() -> None:
@@ -221,11 +251,28 @@ def test_a_claim_that_borrows_from_another_claim_is_seen() -> None:
     assert claims_on_claims({"fedtheory.claims.fedavg.convergence": fine}) == []
 
 
-def test_a_claim_that_imports_a_private_module_of_another_package_is_seen() -> None:
-    source = "from fedtheory.instances._checks import exact"
-    assert len(private_modules_in_claims({"fedtheory.claims.fedavg": source})) == 1
-    fine = "from fedtheory.claims._comparisons import step\nfrom fedtheory._support import validate"
-    assert private_modules_in_claims({"fedtheory.claims.fedavg": fine}) == []
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "from fedtheory.instances._checks import exact",
+        "from fedtheory.instances import _checks",
+        "import fedtheory.instances._checks as checks",
+        "def f():\n    from fedtheory.instances.draws import _draw",
+    ],
+)
+def test_a_private_module_of_another_package_is_seen(statement: str) -> None:
+    assert len(private_modules({"fedtheory.verification.hunts": statement})) == 1
+
+
+def test_a_private_module_of_the_same_package_and_the_private_packages_are_fine() -> None:
+    fine = "from fedtheory.claims._comparisons import step\nfrom fedtheory._support import validate\nimport _thread"
+    assert private_modules({"fedtheory.claims.fedavg": fine}) == []
+
+
+def test_imports_in_functions_are_counted_once_each() -> None:
+    source = "class A:\n    def f(self):\n        def g():\n            from fedtheory import exact, bounds"
+    other = "def f():\n    import numpy\n    from ..exact import skew"
+    assert len(imports_in_functions({"fedtheory.claims.one": source, "fedtheory.claims.two": other})) == 2
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 
 from fedtheory.bounds.catalogue import known_bounds
 from fedtheory.theorem import assumptions
-from fedtheory.theorem._letters import formula, inequality
 from fedtheory.theorem.left_side import MODELS, LeftSide
+from fedtheory.theorem.letters import formula, inequality
 
 BOUNDS = known_bounds()
 LEFT = {name: bound.left for name, bound in BOUNDS.items() if bound.left is not None}

@@ -12,42 +12,6 @@ import numpy.typing as npt
 
 from fedtheory._support.wording import format_number, suggest, truncate
 
-__all__ = [
-    "LARGEST_SIZE",
-    "Array",
-    "Mask",
-    "RNGLike",
-    "array",
-    "boolean",
-    "choice",
-    "confidence",
-    "count",
-    "counts",
-    "curvatures",
-    "double",
-    "entries",
-    "exact",
-    "extended",
-    "finite",
-    "fraction",
-    "function",
-    "generator",
-    "horizon",
-    "instance",
-    "mask",
-    "moderate",
-    "names",
-    "nonnegative",
-    "one",
-    "positive",
-    "probability_vector",
-    "seed_sequence",
-    "sequence",
-    "size",
-    "text",
-    "unmasked",
-]
-
 LARGEST_SIZE = 10**9
 """Largest number of entries of an array that an argument may require; checked before memory is allocated."""
 

@@ -1,9 +1,24 @@
-"""Arithmetic for bounds: functions of numbers, rationals, arrays and symbols, and floats with rounding-error bounds."""
+"""Arithmetic for bounds: functions of numbers, rationals, arrays and symbols, and floats with rounding-error bounds.
 
-from fedtheory.arithmetic.functions import geometric as geometric
-from fedtheory.arithmetic.functions import logarithm as logarithm
-from fedtheory.arithmetic.functions import maximum as maximum
-from fedtheory.arithmetic.functions import mean as mean
-from fedtheory.arithmetic.functions import short_of_one as short_of_one
-from fedtheory.arithmetic.functions import square_root as square_root
-from fedtheory.arithmetic.functions import total as total
+Modules are imported on first use.
+"""
+
+from typing import TYPE_CHECKING
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "functions": ["geometric", "logarithm", "maximum", "mean", "short_of_one", "square_root", "total"],
+    },
+)
+
+if TYPE_CHECKING:
+    from fedtheory.arithmetic.functions import geometric as geometric
+    from fedtheory.arithmetic.functions import logarithm as logarithm
+    from fedtheory.arithmetic.functions import maximum as maximum
+    from fedtheory.arithmetic.functions import mean as mean
+    from fedtheory.arithmetic.functions import short_of_one as short_of_one
+    from fedtheory.arithmetic.functions import square_root as square_root
+    from fedtheory.arithmetic.functions import total as total

@@ -1,1 +1,13 @@
-"""Claims of the library: lemmas, theorems and errata with executable checks, one file or package for each paper."""
+"""Claims of the library: lemmas, theorems and errata with executable checks, one file or package for each paper.
+
+Modules are imported on first use.
+"""
+
+from typing import TYPE_CHECKING
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach(__name__, submodules=["catalogue"])
+
+if TYPE_CHECKING:
+    from fedtheory.claims import catalogue as catalogue

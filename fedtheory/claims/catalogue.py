@@ -60,22 +60,24 @@ def known_claims() -> dict[str, Claim]:
 
 
 def _with_that_key(key: str) -> Claim | None:
-    """Return the claim of a full key if its paper has it; modules after the one that defines it are not imported."""
-    paper, colon, _ = key.partition(":")
+    """Return the claim of a full key; only modules with the key in their text are imported, or bounds of its paper."""
+    written = (value for module in _modules_with(f'"{key}"') for value in vars(module).values() if _is_claim(value))
+    worst_cases = map(worst_case_claim, filter(_has_worst_case, _bounds_of(key.partition(":")[0])))
+    return next((claim for claim in chain(written, worst_cases) if claim.key == key), None)
+
+
+def _modules_with(text: str) -> Iterator[ModuleType]:
+    folder = Path(claims.__path__[0])
+    for file in sorted(folder.rglob("[!_]*.py")):
+        if text in file.read_text(encoding="utf-8"):
+            yield importlib.import_module(".".join([claims.__name__, *file.relative_to(folder).with_suffix("").parts]))
+
+
+def _bounds_of(paper: str) -> Iterator[Any]:
+    """Yield the bounds of a paper, one module after the other."""
     name = paper.replace("-", "_")
-    if not colon or not name.isidentifier():
-        return None
-    worst_cases = map(worst_case_claim, _of_paper(bounds, name, _has_worst_case))
-    return next((claim for claim in chain(_of_paper(claims, name, _is_claim), worst_cases) if claim.key == key), None)
-
-
-def _of_paper(package: ModuleType, name: str, accept: Callable[[Any], bool]) -> Iterator[Any]:
-    """Yield the accepted values in the module or package of a paper, one module after the other."""
-    if importlib.util.find_spec(f"{package.__name__}.{name}") is None:
-        return
-    of_paper = importlib.import_module(f"{package.__name__}.{name}")
-    values = members(of_paper, accept) if hasattr(of_paper, "__path__") else vars(of_paper).items()
-    yield from (value for _, value in values if accept(value))
+    if name in bounds.__all__ and hasattr(getattr(bounds, name), "__path__"):
+        yield from (bound for _, bound in members(getattr(bounds, name), is_bound))
 
 
 def _is_claim(value: Any) -> bool:

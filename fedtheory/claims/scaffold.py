@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fedtheory import worst_case
 from fedtheory.bounds import scaffold as sc
 from fedtheory.claims._comparisons import Chain, step
 from fedtheory.instances.control_variates import (
@@ -155,10 +156,8 @@ _GUESS = Statement(
     remark="both rates are attained; for eta L <= 1 random programs exceed the larger one by at most half a percent",
 )
 def exact_rate_guess() -> Finding:
-    from fedtheory.worst_case.control_variates import scaffold
-
     mu, L, eta, tau = Fraction(1, 2), Fraction(1), Fraction(1, 2), 3
-    lower = scaffold(tau, eta, mu=mu, L=L).enclosure[0]
+    lower = worst_case.scaffold(tau, eta, mu=mu, L=L).enclosure[0]
     steep = sum(((1 - eta * L) ** i for i in range(tau)), start=Fraction(0))
     guess = max((1 - eta * mu) ** (2 * tau), (1 - steep / tau) ** 2)
     given = {"mu": mu, "L": L, "step_size": eta, "local_steps": tau}

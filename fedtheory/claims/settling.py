@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from fedtheory import exact
 from fedtheory.bounds.power_of_choice import PAPER
 from fedtheory.instances.draws import draw_noise
 from fedtheory.instances.federations import RationalQuadratics
@@ -41,11 +42,10 @@ def draw_crossing(rng: np.random.Generator) -> tuple[RationalQuadratics, Vector]
     "identity",
 )
 def floor_of_two_parabolas(rng: np.random.Generator) -> Finding:
-    from fedtheory.exact.floor import error_floor
     from fedtheory.selection.power_of_choice import PowerOfChoice
 
     fed, floor = draw_crossing(rng)
-    found = error_floor(fed.rounded(), PowerOfChoice(1, 2)).minimizer[0]
+    found = exact.error_floor(fed.rounded(), PowerOfChoice(1, 2)).minimizer[0]
     return equal_to(float(found), float(floor[0]), instance=format_federation(fed), scale=1.0)
 
 

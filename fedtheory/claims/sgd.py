@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from fedtheory import worst_case
 from fedtheory.bounds import fedavg, sgd
 from fedtheory.claims._quadratics import Start
 from fedtheory.statistics.law import Law
@@ -102,9 +103,7 @@ def two_steps_guess() -> Finding:
     # All roots are rational; the bound is 81/16 after a step.
     known = {"mu": Fraction(1, 2), "L": Fraction(1), "step_size": Fraction(1), "zeta2": Fraction(63, 16)}
     twice = sgd.drawn_step(sgd.drawn_step(1, num_selected=1, **known), num_selected=1, **known)
-    from fedtheory.worst_case.problem import Problem
-
-    p = Problem()
+    p = worst_case.Problem()
     functions = [p.function(mu=known["mu"], L=known["L"]) for _ in range(2)]
     best, w = (functions[0] + functions[1]).minimizer(), p.point("start")
     p.at_most((w - best).square, 1, name="distance2")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fedtheory._support.console import say
 from fedtheory.formal import AXIOMS, FOLDER, FOUNDATION
-from fedtheory.worst_case import checker
+from fedtheory.worst_case.checker import printing
 from fedtheory.worst_case.formal_theorems import file_of_certificate
 
 __all__ = ["check_certificate"]
@@ -31,7 +31,7 @@ def check_certificate(arguments: argparse.Namespace) -> int:
     if arguments.coq and arguments.file.suffix == ".v":
         say("not read: --coq must be given a certificate (worst.save), since a file of Coq may contain any command")
         return 2
-    sentence, code = checker.main([str(arguments.file)])
+    sentence, code = printing.main([str(arguments.file)])
     if code or not arguments.coq:
         say(sentence)
         return code

@@ -6,8 +6,9 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from fedtheory import worst_case
 from fedtheory._storage.files import deliver, json_bytes
 from fedtheory._support.console import say, show_table
 from fedtheory._support.wording import suggest
@@ -16,9 +17,6 @@ from fedtheory.cli.documents import document, double, numbers, print_json, write
 from fedtheory.cli.refusals import known_in, one_of, program, refuse, refuse_unless_new
 from fedtheory.theorem.bound import Bound
 from fedtheory.theorem.symbols import Symbol
-
-if TYPE_CHECKING:
-    from fedtheory.worst_case.comparisons import Comparison
 
 __all__ = ["bound_help", "compare_worst", "evaluate", "needed"]
 
@@ -74,14 +72,12 @@ def compare_worst(arguments: argparse.Namespace) -> int:
     """Print the value of a bound and its worst case; write an instance that attains it if requested."""
     if arguments.help:
         return _help(arguments, printed=False)
-    from fedtheory.worst_case.comparisons import compare
-
     target = arguments.instance
     bounds = {key: bound for key, bound in known_bounds().items() if bound.worst_case is not None}
     name = one_of(arguments.name, list(bounds), "a bound whose worst case is known")
     refuse_unless_new(target, "--instance", force=arguments.force)
     try:
-        found = compare(bounds[name], **_given(bounds[name], arguments.rest, exact=True))
+        found = worst_case.compare(bounds[name], **_given(bounds[name], arguments.rest, exact=True))
         rows = found.rows()  # computes both sides
         instance = found.worst_case.instance().as_data() if target is not None else {}
     except (ValueError, TypeError) as error:
@@ -97,7 +93,7 @@ def compare_worst(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _compared(name: str, bound: Bound, found: "Comparison") -> dict[str, Any]:
+def _compared(name: str, bound: Bound, found: "worst_case.Comparison") -> dict[str, Any]:
     lower, upper = found.worst_case.enclosure
     known = numbers({"bound_value": found.bound_value, "worst_at_least": lower, "worst_at_most": upper})
     sensitivities = {

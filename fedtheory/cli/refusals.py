@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+import fedtheory as ft
 from fedtheory._support.console import warn
 from fedtheory._support.wording import suggest
 
@@ -45,22 +46,17 @@ def mention_processors(started: int) -> None:
 
 def known_in(source: str | None) -> "tuple[Mapping[str, Claim], Mapping[str, Bound]]":
     """Return the claims and bounds of a source, or of the package; refuse an invalid source."""
-    from fedtheory.bounds.catalogue import known_bounds
-    from fedtheory.claims import catalogue
-
     if source is None:
-        return catalogue.known_claims(), known_bounds()
+        return ft.claims.catalogue.known_claims(), ft.verification.known_bounds()
     try:
-        return catalogue.contents_of(source)
+        return ft.claims.catalogue.contents_of(source)
     except ValueError as error:
         refuse(str(error))
 
 
 def one_of(name: str, known: Sequence[str], what: str) -> str:
     """Return the only known name that matches a name or a prefix."""
-    from fedtheory.claims.catalogue import matching
-
-    found = matching(name, known)
+    found = ft.claims.catalogue.matching(name, known)
     if not found:
         refuse(f"NAME must be {what}, got {name!r}{suggest(name, known)}")
     if len(found) > 1:

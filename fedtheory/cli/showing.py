@@ -14,10 +14,10 @@ from fedtheory.cli.evaluating import needed
 from fedtheory.cli.hunting import complain, finding_code, finding_of, instance_pairs
 from fedtheory.cli.refusals import known_in, program, refuse, refuse_below
 from fedtheory.formal import PRINTED
-from fedtheory.theorem._letters import formula, inequality
 from fedtheory.theorem.bound import Bound
 from fedtheory.theorem.claims import Claim
 from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.letters import formula, inequality
 from fedtheory.theorem.paper import BASES
 from fedtheory.theorem.setting import SETTINGS, obstacle, setting_of
 from fedtheory.verification.instances import reproduce

@@ -4,6 +4,7 @@ import argparse
 import ast
 from pathlib import Path
 
+import fedtheory as ft
 from fedtheory._support.console import say
 from fedtheory.cli.refusals import one_of
 
@@ -20,10 +21,7 @@ def run_study(arguments: argparse.Namespace) -> int:
         say(*(f"{name:<{width}}  {_title(file)}" for name, file in files.items()))
         return 0
     name = one_of(arguments.name, tuple(files), "a study")
-    from fedtheory import study
-    from fedtheory.study._files import read_study
-
-    study.main(read_study(str(files[name])), arguments.words)
+    ft.study.main(ft.study.read_study(str(files[name])), arguments.words)
     return 0
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+import fedtheory as ft
 from fedtheory._support.console import say
 from fedtheory._support.progress import reported
 
@@ -25,8 +26,6 @@ def warm_up(arguments: argparse.Namespace) -> int:  # noqa: ARG001
 
 
 def _calls() -> Iterator[Callable[[], Any]]:
-    import fedtheory as ft
-
     methods, quadratics = ft.methods, _quadratics()
     for fed in (*quadratics, *_sampled()):
         yield partial(_run, fed, ft.selection.PowerOfChoice(2, 3))
@@ -56,15 +55,11 @@ def _calls() -> Iterator[Callable[[], Any]]:
 
 
 def _run(fed: Any, strategy: Any, **options: Any) -> None:
-    import fedtheory as ft
-
     ft.fedavg(fed, strategy, **{"num_rounds": 2, "step_size": 0.01, "record": ("loss",), "num_threads": 1, **options})
 
 
 def _quadratics() -> list[Any]:
     import numpy as np
-
-    import fedtheory as ft
 
     centers, weights = np.arange(2.0 * _CLIENTS).reshape(_CLIENTS, 2), np.full(_CLIENTS, 1 / _CLIENTS)
     matrices = np.tile([[2.0, 1.0], [1.0, 3.0]], (_CLIENTS, 1, 1))
@@ -75,22 +70,17 @@ def _quadratics() -> list[Any]:
 def _samples() -> Any:
     import numpy as np
 
-    import fedtheory as ft
-
     rng = np.random.default_rng(0)
     return ft.federation.FederatedData.from_clients([(rng.normal(size=(6, 3)), [0, 1, 2, 0, 1, 2])] * _CLIENTS)
 
 
 def _sampled() -> list[Any]:
-    import fedtheory as ft
-
     data = _samples()
     return [ft.SoftmaxFederation(data, l2=0.1), ft.PerceptronFederation(data, hidden=(3,))]
 
 
 def _strategies() -> list[Any]:
-    from fedtheory import selection
-
+    selection = ft.selection
     return [
         selection.Full(), selection.Uniform(2), selection.Proportional(2), selection.PowerOfChoice(2, 3),
         selection.PowerOfChoice(2, 3, loss="last"), selection.Independent(2.5),

@@ -1,5 +1,7 @@
 """Named checks of user code, calls of user code whose errors become failures, and the execution of checks."""
 
+import functools
+import inspect
 import random
 import unittest
 import warnings
@@ -7,7 +9,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, final
+from typing import Any, Generic, ParamSpec, final
 
 import numpy as np
 
@@ -15,6 +17,8 @@ from fedtheory._support import validate
 from fedtheory._support.progress import announced
 from fedtheory._support.wording import truncate
 from fedtheory.conformance.results import Conformance, Failure
+
+P = ParamSpec("P")
 
 FALSE_ALARMS = 1e-6
 """Largest probability with which one call rejects correct code; its random checks share it equally."""
@@ -151,15 +155,38 @@ def excused(checks: Sequence[Check], exceptions: Mapping[str, str] | None) -> li
     return [replace(check, excuse=given.get(check.name, "")) for check in checks]
 
 
-def conformance(subject: str, checks: Sequence[Check], exceptions: Mapping[str, str] | None) -> Conformance:
+@final
+class Kit(Generic[P]):
+    """A function of the conformance kit: a call runs all checks, and ``checks`` returns them to be run one by one.
+
+    Its first argument is the code under check.
+    """
+
+    __name__: str
+
+    def __init__(self, checks: Callable[P, list[Check]]) -> None:
+        functools.update_wrapper(self, checks)
+        self.checks = checks
+        self.__signature__ = inspect.signature(checks).replace(return_annotation=Conformance)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Conformance:
+        subject, *_ = self.__signature__.bind(*args, **kwargs).args
+        return conformance(named(subject), self.checks(*args, **kwargs))
+
+    def __get__(self, instance: Any, owner: Any = None) -> "Kit[P]":
+        # With this method inspect treats the object as a routine, which doctest and Sphinx require.
+        return self
+
+
+def conformance(subject: str, checks: Sequence[Check]) -> Conformance:
     """Run checks in their order; if the code does not run at all, only the first one.
 
-    >>> conformance("draw", [Check("range", list), Check("law", list)], {"law": "it is not known"}).checks
+    >>> conformance("draw", [Check("range", list), Check("law", list, "it is not known")]).checks
     ('range',)
     """
     made: list[str] = []
     failures: list[Failure] = []
-    for check in excused(checks, exceptions):
+    for check in checks:
         if check.excuse:
             continue
         made.append(check.name)
@@ -169,7 +196,8 @@ def conformance(subject: str, checks: Sequence[Check], exceptions: Mapping[str, 
             failures += [failure] if failure.check not in [known.check for known in failures] else []
             if len(made) == 1:
                 break
-    return Conformance(subject, tuple(made), tuple(failures), dict(exceptions or {}))
+    excepted = {check.name: check.excuse for check in checks if check.excuse}
+    return Conformance(subject, tuple(made), tuple(failures), excepted)
 
 
 def at_level(

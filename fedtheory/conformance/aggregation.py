@@ -13,19 +13,18 @@ from fedtheory.conformance._checks import (
     FALSE_ALARMS,
     Check,
     Failed,
+    Kit,
     ask,
     at_level,
     children,
-    conformance,
+    excused,
     generator,
     leaves_inputs,
-    named,
     other_randomness,
     same_generator,
     seeds_of,
 )
 from fedtheory.conformance._selection_laws import grown
-from fedtheory.conformance.results import Conformance
 from fedtheory.statistics.evidence import against_mean, mixed, rejects
 
 __all__ = ["check_aggregation"]
@@ -54,6 +53,7 @@ class Updates(NamedTuple):
         return float(self.weights @ np.linalg.norm(self.vectors, axis=1))
 
 
+@Kit
 def check_aggregation(
     function: Callable[..., Any],
     rng: RNGLike = 0,
@@ -67,7 +67,7 @@ def check_aggregation(
     largest: float = 8.0,
     num_draws: int = 4000,
     exceptions: Mapping[str, str] | None = None,
-) -> Conformance:
+) -> list[Check]:
     r"""Check a function ``(rng, vectors, weights) -> estimate`` of the weighted mean ``sum_i w_i v_i``.
 
     Correct code is rejected with probability at most 1e-6 per call, provided that no estimate is longer than
@@ -135,33 +135,6 @@ def check_aggregation(
     >>> [failure.check for failure in check_aggregation(divided).failures]
     ['unbiased']
     """
-    checks = aggregation_checks(
-        function, rng, like=like, exact=exact, outliers=outliers, min_clients=min_clients, rtol=rtol,
-        variance=variance, largest=largest, num_draws=num_draws,
-    )  # fmt: skip
-    return conformance(named(function), checks, exceptions)
-
-
-def aggregation_checks(
-    function: Callable[..., Any],
-    rng: RNGLike = 0,
-    *,
-    like: Rule | None = None,
-    exact: bool = False,
-    outliers: int = 0,
-    min_clients: int = 1,
-    rtol: float = 1e-9,
-    variance: Callable[..., Any] | None = None,
-    largest: float = 8.0,
-    num_draws: int = 4000,
-) -> list[Check]:
-    """Return the checks of ``check_aggregation`` as a list; the arguments are the same.
-
-    >>> def divided(rng, vectors, weights):
-    ...     return vectors.mean(axis=0)
-    >>> [check.name for check in aggregation_checks(divided)][:2]
-    ['runs', 'shape']
-    """
     seeds, is_exact = validate.seed_sequence(rng), validate.boolean("exact", exact)
     for name, rule in (("like", like), ("variance", variance)):
         if rule is not None:
@@ -207,7 +180,9 @@ def aggregation_checks(
     }
     level = FALSE_ALARMS / 3
     made = {name: work for name, work in works.items() if not left_out.get(name, False)}
-    return [Check(name, partial(at_level, work, name, seeds, level)) for name, work in made.items()]
+    return excused(
+        [Check(name, partial(at_level, work, name, seeds, level)) for name, work in made.items()], exceptions
+    )
 
 
 def _cases(rng: np.random.Generator) -> list[Updates]:

@@ -24,15 +24,14 @@ from fedtheory.conformance._checks import (
     FALSE_ALARMS,
     Check,
     Failed,
+    Kit,
     ask,
     at_level,
     children,
-    conformance,
+    excused,
     generator,
-    named,
 )
 from fedtheory.conformance._dirichlet import SharesMade, random_checks, sure_checks
-from fedtheory.conformance.results import Conformance
 from fedtheory.statistics.evidence import against_law, rejects
 from fedtheory.statistics.law import Law
 
@@ -84,6 +83,7 @@ _BETA = 4.0
 Work = Callable[[np.random.SeedSequence, float], None]
 
 
+@Kit
 def check_generator(
     function: Callable[..., Any],
     rng: RNGLike = 0,
@@ -92,7 +92,7 @@ def check_generator(
     dispersion: Literal["std", "variance"] = "std",
     num_clients: int = 100,
     exceptions: Mapping[str, str] | None = None,
-) -> Conformance:
+) -> list[Check]:
     r"""Check a generator ``(alpha, beta, num_clients, rng) -> [(features, labels), ...]`` of Synthetic(alpha, beta).
 
     With ``law="dirichlet"`` check a generator of class shares from a symmetric Dirichlet law,
@@ -149,30 +149,12 @@ def check_generator(
     >>> check_generator(shares, law="dirichlet").holds
     True
     """
-    checks = generator_checks(function, rng, law=law, dispersion=dispersion, num_clients=num_clients)
-    return conformance(named(function), checks, exceptions)
-
-
-def generator_checks(
-    function: Callable[..., Any],
-    rng: RNGLike = 0,
-    *,
-    law: Literal["synthetic", "dirichlet"] = "synthetic",
-    dispersion: Literal["std", "variance"] = "std",
-    num_clients: int = 100,
-) -> list[Check]:
-    """Return the checks of ``check_generator`` as a list; the arguments are the same.
-
-    >>> from fedtheory.datasets.synthetic_softmax import synthetic
-    >>> [check.name for check in generator_checks(synthetic)][:2]
-    ['runs', 'shape']
-    """
     seeds = validate.seed_sequence(rng)
     validate.function("function", function, "the parameters of its law, K and rng")
     reading = validate.choice("dispersion", dispersion, ("std", "variance"))
     size = validate.size("num_clients", num_clients, 50)
     if validate.choice("law", law, ("synthetic", "dirichlet")) == "dirichlet":
-        return _dirichlet_checks(SharesMade(function, size), seeds)
+        return excused(_dirichlet_checks(SharesMade(function, size), seeds), exceptions)
     made = Generator(function, size)
     works: dict[str, Work] = {
         "runs": lambda seeds, _: ask(function, 1.0, 1.0, 2, generator(seeds), case={"num_clients": 2}),
@@ -190,7 +172,9 @@ def generator_checks(
     works |= {name: partial(_sampled, made, check) for name, check in random.items()}
     works["linear labels"] = partial(_sampled, made, _linear)
     level = FALSE_ALARMS / len(random)
-    return [Check(name, partial(at_level, work, name, seeds, level)) for name, work in works.items()]
+    return excused(
+        [Check(name, partial(at_level, work, name, seeds, level)) for name, work in works.items()], exceptions
+    )
 
 
 def _dirichlet_checks(made: SharesMade, seeds: np.random.SeedSequence) -> list[Check]:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from fedtheory import bounds
 from fedtheory._support import validate
 from fedtheory._support.jit import compiled
 from fedtheory._support.validate import Array, RNGLike
@@ -22,15 +23,14 @@ from fedtheory.conformance._checks import (
     FALSE_ALARMS,
     Check,
     Failed,
+    Kit,
     ask,
-    conformance,
+    excused,
     generator,
     leaves_inputs,
-    named,
     same_generator,
     seeds_of,
 )
-from fedtheory.conformance.results import Conformance
 from fedtheory.engine.simulation import fedavg
 from fedtheory.errors import DivergenceWarning
 from fedtheory.exact.runs import for_run
@@ -96,6 +96,7 @@ def _gradient(curvature: Array, center: Array, model: npt.ArrayLike) -> Array:
     return slope
 
 
+@Kit
 def check_method(
     method: Method | Callable[..., Any],
     like: Method | None,
@@ -105,7 +106,7 @@ def check_method(
     num_selected: int | None = None,
     rtol: float = 1e-9,
     exceptions: Mapping[str, str] | None = None,
-) -> Conformance:
+) -> list[Check]:
     r"""Check a method of local steps: a method of fedtheory, or a function that trains all clients.
 
     Parameters
@@ -175,25 +176,6 @@ def check_method(
     >>> check_method(Scaffold(), like=Scaffold()).holds
     True
     """
-    checks = method_checks(method, like, rng, proximal_weight=proximal_weight, num_selected=num_selected, rtol=rtol)
-    return conformance(named(method), checks, exceptions)
-
-
-def method_checks(
-    method: Method | Callable[..., Any],
-    like: Method | None,
-    rng: RNGLike = 0,
-    *,
-    proximal_weight: float = 0.0,
-    num_selected: int | None = None,
-    rtol: float = 1e-9,
-) -> list[Check]:
-    """Return the checks of ``check_method``, to be run one by one; the arguments are the same.
-
-    >>> from fedtheory.methods import FedNova
-    >>> [check.name for check in method_checks(FedNova(), FedNova())][-2:]
-    ['first rounds', 'limit']
-    """
     if not (like is None or isinstance(like, Scaffold | Scaffnew | FedNova | FedAvgM | FedDyn) or _is_compressed(like)):
         message = (
             "like must be a Scaffold, Scaffnew, FedNova, FedAvgM or FedDyn of fedtheory.methods, an ErrorFeedback or "
@@ -236,7 +218,7 @@ def method_checks(
         works["limit"] = lambda seeds: _limit(asked, cases, seeds)
     if isinstance(like, Scaffnew):
         works["rate"] = lambda seeds: _rate(asked, cases[0], seeds)
-    return [Check(name, partial(_seeded, work, name, seeds)) for name, work in works.items()]
+    return excused([Check(name, partial(_seeded, work, name, seeds)) for name, work in works.items()], exceptions)
 
 
 def _is_compressed(like: Method | None) -> bool:
@@ -389,11 +371,10 @@ def _limit(asked: _Asked, cases: Sequence[_Case], seeds: np.random.SeedSequence)
 
 def _rate(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None:
     """Compare the distance with 10^6 times the bound on its mean, exceeded with probability at most 10^-6."""
-    from fedtheory.bounds.proxskip import refined_fixed_step_potential
-
+    bound = bounds.proxskip.refined_fixed_step_potential
     steps = int(200 / asked.like.probability**2)
     known = for_run(
-        refined_fixed_step_potential,
+        bound,
         case.fed,
         Full(),
         num_rounds=steps,
@@ -402,7 +383,7 @@ def _rate(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None:
         initial=case.initial,
     )
     # The server's model is the clients' mean at the last communication; half of the steps are more than enough.
-    most = max(refined_fixed_step_potential(**{**known, "num_steps": steps // 2}) / FALSE_ALARMS, asked.rtol**2)
+    most = max(bound(**{**known, "num_steps": steps // 2}) / FALSE_ALARMS, asked.rtol**2)
     found = float(np.sum((asked.model(case, steps, seeds) - case.fed.minimizer) ** 2))
     if not found <= most:
         raise Failed(

@@ -12,8 +12,7 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.wording import truncate
 from fedtheory.claims.catalogue import one_claim
-from fedtheory.conformance._checks import Check, Failed, ask, conformance, named
-from fedtheory.conformance.results import Conformance
+from fedtheory.conformance._checks import Check, Failed, Kit, ask, excused
 from fedtheory.theorem.bound import override
 from fedtheory.theorem.claims import Claim
 from fedtheory.theorem.findings import Finding
@@ -23,6 +22,7 @@ from fedtheory.verification.instances import EXAMPLE, regression_examples, repro
 __all__ = ["check_bound"]
 
 
+@Kit
 def check_bound(
     function: Callable[..., Any],
     claim: Claim | str,
@@ -31,7 +31,7 @@ def check_bound(
     exact: bool = False,
     num_instances: int = 40,
     exceptions: Mapping[str, str] | None = None,
-) -> Conformance:
+) -> list[Check]:
     """Check a user-supplied bound: a claim must hold with the function in place of its bound.
 
     Parameters
@@ -73,24 +73,6 @@ def check_bound(
     >>> found.failures[0].case["excess"], found.failures[0].case["L"]
     (16.0, 2.0)
     """
-    checks = bound_checks(function, claim, rng, exact=exact, num_instances=num_instances)
-    return conformance(named(function), checks, exceptions)
-
-
-def bound_checks(
-    function: Callable[..., Any],
-    claim: Claim | str,
-    rng: validate.RNGLike = 0,
-    *,
-    exact: bool = False,
-    num_instances: int = 40,
-) -> list[Check]:
-    """Return the checks of ``check_bound`` as a list; the arguments are the same.
-
-    >>> from fedtheory.bounds.power_of_choice import gradient_norm
-    >>> [check.name for check in bound_checks(gradient_norm, "power-of-choice:lemma-b1")]
-    ['runs', 'number', 'inputs', 'same answer', 'holds', 'decides', 'survives a hunt']
-    """
     known = (
         one_claim(claim) if isinstance(claim, str) else validate.instance("claim", claim, Claim, "a claim or its key")
     )
@@ -107,7 +89,7 @@ def bound_checks(
         "decides": partial(_decides, trial, count),
         "survives a hunt": partial(_hunted, trial, count),
     }
-    return [Check(name, work) for name, work in works.items()]
+    return excused([Check(name, work) for name, work in works.items()], exceptions)
 
 
 @dataclass(frozen=True)

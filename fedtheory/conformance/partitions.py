@@ -15,24 +15,24 @@ from fedtheory.conformance._checks import (
     FALSE_ALARMS,
     Check,
     Failed,
+    Kit,
     ask,
     at_level,
     children,
-    conformance,
+    excused,
     generator,
-    named,
     seeds_of,
 )
-from fedtheory.conformance.results import Conformance
 from fedtheory.statistics.evidence import against_law, rejects
 from fedtheory.statistics.law import Law
 
-__all__ = ["check_partition", "partition_checks"]
+__all__ = ["check_partition"]
 
 _NUM_DRAWS = 200
 Rows = npt.NDArray[np.int64]
 
 
+@Kit
 def check_partition(
     function: Callable[..., Any],
     rng: RNGLike = 0,
@@ -41,7 +41,7 @@ def check_partition(
     equal: bool = False,
     complete: bool = True,
     exceptions: Mapping[str, str] | None = None,
-) -> Conformance:
+) -> list[Check]:
     """Check a function ``(rng, labels, num_clients) -> rows of each client``.
 
     Parameters
@@ -88,25 +88,6 @@ def check_partition(
     >>> [failure.check for failure in found.failures], found.failures[0].sentence
     (['every row'], 'must put every row into a part, got 1 of 4 rows in no part')
     """
-    checks = partition_checks(function, rng, iid=iid, equal=equal, complete=complete)
-    return conformance(named(function), checks, exceptions)
-
-
-def partition_checks(
-    function: Callable[..., Any],
-    rng: RNGLike = 0,
-    *,
-    iid: bool = False,
-    equal: bool = False,
-    complete: bool = True,
-) -> list[Check]:
-    """Return the checks of ``check_partition`` as a list; the arguments are the same.
-
-    >>> def halves(rng, labels, num_clients):
-    ...     return np.array_split(rng.permutation(len(labels)), num_clients)
-    >>> [check.name for check in partition_checks(halves, equal=True)][-2:]
-    ['inputs', 'same generator']
-    """
     made = _Partition(validate.function("function", function, "a generator, labels and a number of clients"))
     seeds = validate.seed_sequence(rng)
     sure: dict[str, Demand] = {"runs": _runs, "parts": _runs, "range": _in_range, "no row twice": _once}
@@ -120,7 +101,7 @@ def partition_checks(
         checks += [
             Check(name, partial(at_level, partial(work, made), name, seeds, level)) for name, work in random.items()
         ]
-    return checks
+    return excused(checks, exceptions)
 
 
 class _Case(NamedTuple):

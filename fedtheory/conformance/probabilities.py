@@ -8,8 +8,7 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
-from fedtheory.conformance._checks import Check, Failed, ask, conformance, leaves_inputs, named
-from fedtheory.conformance.results import Conformance
+from fedtheory.conformance._checks import Check, Failed, Kit, ask, excused, leaves_inputs
 from fedtheory.sampling.certificates import certificate
 
 __all__ = ["check_probabilities"]
@@ -18,13 +17,14 @@ _FLAT = 1e-3
 """Distance of two certified answers; the objective is flat, so that its tolerance is that of squared distances."""
 
 
+@Kit
 def check_probabilities(
     function: Callable[..., Any],
     rng: RNGLike = 0,
     *,
     rtol: float = 1e-8,
     exceptions: Mapping[str, str] | None = None,
-) -> Conformance:
+) -> list[Check]:
     r"""Check a function ``(norms, expected_size) -> probabilities`` that minimizes ``sum_i t_i^2 / p_i``.
 
     Probabilities are not compared, since the objective is flat and near-optimal probabilities may differ. They must be
@@ -69,17 +69,6 @@ def check_probabilities(
     >>> found.failures[0].check, found.failures[0].case["norms"]
     ('box', array([ 1.,  1.,  1., 10.]))
     """
-    checks = probability_checks(function, rng, rtol=rtol)
-    return conformance(named(function), checks, exceptions)
-
-
-def probability_checks(function: Callable[..., Any], rng: RNGLike = 0, *, rtol: float = 1e-8) -> list[Check]:
-    """Return the checks of ``check_probabilities`` as a list; the arguments are the same.
-
-    >>> from fedtheory.sampling.optimal import optimal_probabilities
-    >>> [check.name for check in probability_checks(optimal_probabilities)][:2]
-    ['runs', 'shape']
-    """
     rtol = validate.double("rtol", validate.positive("rtol", rtol))
     rule = _Rule(validate.function("function", function, "norms and an expected size"), rtol / 10)
     optimal = partial(_optimal, rtol)
@@ -103,7 +92,7 @@ def probability_checks(function: Callable[..., Any], rng: RNGLike = 0, *, rtol: 
         "own answers": (_own_answers, usual[:8]),
         "same answer": (_again, usual[:8]),
     }
-    return [Check(name, partial(_each, *demand, rule)) for name, demand in demands.items()]
+    return excused([Check(name, partial(_each, *demand, rule)) for name, demand in demands.items()], exceptions)
 
 
 def _each(demand: "Demand", instances: list["Instance"], rule: "_Rule") -> None:

@@ -14,16 +14,15 @@ from fedtheory.conformance._checks import (
     FALSE_ALARMS,
     Check,
     Failed,
+    Kit,
     ask,
     children,
-    conformance,
-    named,
+    excused,
     other_randomness,
     same_generator,
     seeds_of,
 )
 from fedtheory.conformance._selection_laws import grown
-from fedtheory.conformance.results import Conformance
 from fedtheory.statistics.evidence import against_mean, mixed, rejects
 from fedtheory.valuation import axioms
 from fedtheory.valuation.games import shapley
@@ -99,6 +98,7 @@ _ROUNDING = 1e-9
 Demand = Callable[["_Valuer", "Game"], None]
 
 
+@Kit
 def check_shapley(
     function: Callable[..., Any],
     rng: RNGLike = 0,
@@ -107,7 +107,7 @@ def check_shapley(
     largest: float = 2.0,
     num_draws: int = 2000,
     exceptions: Mapping[str, str] | None = None,
-) -> Conformance:
+) -> list[Check]:
     r"""Check a function ``(utility, num_players) -> values`` or an estimator ``(utility, num_players, rng) -> values``.
 
     A utility is a function of a coalition, an iterable of player numbers 0..n-1, that returns a float. The utility of
@@ -156,24 +156,6 @@ def check_shapley(
     >>> check_shapley(alone).failures[0].check
     'efficiency'
     """
-    checks = shapley_checks(function, rng, exact=exact, largest=largest, num_draws=num_draws)
-    return conformance(named(function), checks, exceptions)
-
-
-def shapley_checks(
-    function: Callable[..., Any],
-    rng: RNGLike = 0,
-    *,
-    exact: bool = True,
-    largest: float = 2.0,
-    num_draws: int = 2000,
-) -> list[Check]:
-    """Return the checks of ``check_shapley`` as a list; the arguments are the same.
-
-    >>> from fedtheory import valuation
-    >>> [check.name for check in shapley_checks(valuation.shapley)][:2]
-    ['runs', 'shape']
-    """
     seeds = validate.seed_sequence(rng)
     validate.function("function", function, "a utility and a number of players")
     valuer = _Valuer(function, validate.boolean("exact", exact))
@@ -184,7 +166,7 @@ def shapley_checks(
     if exact:
         demands |= {"one player": (_values, alone), "efficiency": (_efficient, games), "symmetry": (_symmetric, games)}
         demands |= {"null player": (_null, games), "linearity": (_linear, games), "values": (_values, games)}
-        return [Check(name, partial(_each, *demand, valuer)) for name, demand in demands.items()]
+        return excused([Check(name, partial(_each, *demand, valuer)) for name, demand in demands.items()], exceptions)
     small, losing = games[:6], games[3]
     unbiased, losses = partial(_unbiased, valuer, small, *limits), partial(valuer.estimate, losing)
     demands |= {"one player": (_shaped, alone), "offset": (_offset, small), "negation": (_negated, small)}
@@ -192,7 +174,7 @@ def shapley_checks(
     works["unbiased"] = lambda: unbiased(seeds_of(seeds, "unbiased"), FALSE_ALARMS)
     works["same generator"] = lambda: same_generator(losses, seeds, losing.given)
     works["other randomness"] = lambda: other_randomness(losses, seeds, losing.given)
-    return [Check(name, work) for name, work in works.items()]
+    return excused([Check(name, work) for name, work in works.items()], exceptions)
 
 
 def _each(demand: Demand, games: list["Game"], valuer: "_Valuer") -> None:

@@ -12,11 +12,10 @@ import numpy.typing as npt
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.conformance import _selection_laws, _selections
-from fedtheory.conformance._checks import FALSE_ALARMS, Check, Failed, ask, at_level, conformance, named
+from fedtheory.conformance._checks import FALSE_ALARMS, Check, Failed, Kit, ask, at_level, excused
 from fedtheory.conformance._joint_laws import joint_law
 from fedtheory.conformance._selection_laws import RandomCheck, grown
 from fedtheory.conformance._selections import Case, Cases, Subject, played, subject_of
-from fedtheory.conformance.results import Conformance
 from fedtheory.engine.play import Played
 from fedtheory.engine.simulation import fedavg
 from fedtheory.federation.quadratic import QuadraticFederation
@@ -28,6 +27,7 @@ from fedtheory.statistics.law import Law
 __all__ = ["check_strategy"]
 
 
+@Kit
 def check_strategy(
     strategy: Strategy | Callable[..., Any],
     like: Strategy | None = None,
@@ -38,7 +38,7 @@ def check_strategy(
     weights: npt.ArrayLike | None = None,
     exceptions: Mapping[str, str] | None = None,
     num_draws: int = 2000,
-) -> Conformance:
+) -> list[Check]:
     r"""Check a client selection: a strategy of fedtheory or a function ``(rng, weights, losses) -> client numbers``.
 
     Correct code is rejected with probability at most 1e-6 per call: random checks are sequential tests
@@ -99,29 +99,6 @@ def check_strategy(
     >>> found.holds, [failure.check for failure in found.failures]
     (False, ['relabeling', 'fair ties', 'joint law', 'many clients'])
     """
-    checks = strategy_checks(
-        strategy, like, rng, num_selected=num_selected, num_clients=num_clients, weights=weights,
-        num_draws=num_draws,
-    )  # fmt: skip
-    return conformance(named(strategy), checks, exceptions)
-
-
-def strategy_checks(
-    strategy: Strategy | Callable[..., Any],
-    like: Strategy | None = None,
-    rng: validate.RNGLike = 0,
-    *,
-    num_selected: int | None = None,
-    num_clients: int | None = None,
-    weights: npt.ArrayLike | None = None,
-    num_draws: int = 2000,
-) -> list[Check]:
-    """Return the checks of ``check_strategy`` as a list; the arguments are the same.
-
-    >>> from fedtheory.selection.power_of_choice import PowerOfChoice
-    >>> [check.name for check in strategy_checks(PowerOfChoice(1, 3))][:2]
-    ['contract', 'runs']
-    """
     own = None if weights is None else validate.probability_vector("weights", weights, size=num_clients)
     usual = _NUM_CLIENTS if own is None else own.size
     cases = _selections.cases(validate.size("num_clients", usual if num_clients is None else num_clients, 2), own)
@@ -135,9 +112,11 @@ def strategy_checks(
         plain = contract(subject, cases) | plain
         random |= checks(subject, cases, draws)
     level = FALSE_ALARMS / max(len(random), 1)
-    return [Check(name, work) for name, work in plain.items()] + [
-        Check(name, partial(at_level, work, name, seeds, level)) for name, work in random.items()
-    ]
+    return excused(
+        [Check(name, work) for name, work in plain.items()]
+        + [Check(name, partial(at_level, work, name, seeds, level)) for name, work in random.items()],
+        exceptions,
+    )
 
 
 def _law_of(like: Strategy, case: Case) -> Law[Any]:

@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
-from fedtheory.federation._sampled import checked_data
 from fedtheory.federation.client_data import FederatedData, Labels
+from fedtheory.federation.sampled import checked_data
 
 __all__ = ["noise_levels", "with_misaligned_clients"]
 

@@ -15,8 +15,8 @@ import numpy.typing as npt
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
 from fedtheory.datasets.class_shares import checked_concentration, underflowing_shares
-from fedtheory.federation._sampled import checked_data
 from fedtheory.federation.client_data import FederatedData, Labels, without_words
+from fedtheory.federation.sampled import checked_data
 
 __all__ = [
     "capped_dirichlet_partition",

@@ -18,8 +18,8 @@ from fedtheory._support.summary import Summary
 from fedtheory._support.validate import Array
 from fedtheory.errors import AssumptionViolated
 from fedtheory.federation._cross_entropy import residuals, sample_losses
-from fedtheory.federation._sampled import accuracy, at_each, checked_data, checked_weights, client_means, with_constant
 from fedtheory.federation.client_data import FederatedData, Labels
+from fedtheory.federation.sampled import accuracy, at_each, checked_data, checked_weights, client_means, with_constant
 
 __all__ = ["PerceptronFederation"]
 

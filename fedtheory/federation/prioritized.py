@@ -128,13 +128,7 @@ def unwrapped(fed: Any) -> Any:
 
 
 def federation_given(fed: Any) -> Federation:
-    """Return a federation; for a prioritized one, its federation of all clients.
-
-    Raises
-    ------
-    TypeError
-        If the argument is no federation.
-    """
+    """Return a federation; for a prioritized one, its federation of all clients."""
     fed = unwrapped(fed)
     if isinstance(fed, type) or not all(hasattr(fed, attribute) for attribute in _NEEDED):
         got = f"the class {fed.__name__}" if isinstance(fed, type) else truncate(fed)

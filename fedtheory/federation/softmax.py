@@ -16,8 +16,8 @@ from fedtheory._support.threads import pinned
 from fedtheory._support.validate import Array
 from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.federation._cross_entropy import CrossEntropy, class_probabilities, residuals, sample_losses
-from fedtheory.federation._sampled import accuracy, at_each, checked_data, checked_weights, client_means, with_constant
 from fedtheory.federation.client_data import FederatedData, Labels
+from fedtheory.federation.sampled import accuracy, at_each, checked_data, checked_weights, client_means, with_constant
 from fedtheory.statistics.interval import Interval
 
 __all__ = ["SoftmaxFederation"]
@@ -292,11 +292,6 @@ def minimizer(objective: CrossEntropy, start: Array) -> Array:
 
     Steps are halved until the norm of the gradient decreases. Unlike the loss, this norm is not dominated by rounding
     near the minimizer, and with a positive definite Hessian its only stationary point is the minimizer.
-
-    Raises
-    ------
-    OracleError
-        If rounding keeps the gradient above the tolerance, or hides the ridge term (features of very large scale).
     """
     w = np.array(start)
     gradient = objective.gradient(w)

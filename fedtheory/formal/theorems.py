@@ -211,3 +211,28 @@ PRINTED: Mapping[str, PrintedForm] = MappingProxyType(
     }
 )  # fmt: skip
 """What Coq says about the printed form of each bound that differs from it, by the name of the bound."""
+
+
+def proof_of(function: str) -> Theorem | None:
+    """Return the theorem in Coq about a function of ``fedtheory.bounds``, or None.
+
+    Parameters
+    ----------
+    function
+        Paper and function; the name of a printed form begins with ``_printed_``.
+
+    Returns
+    -------
+    Theorem | None
+        None for a printed form that is refuted for some constants.
+
+    Examples
+    --------
+    >>> proof_of("sgd.drawn_step").file, proof_of("own.bound")
+    ('Sgd.v', None)
+    """
+    name = function.replace("._printed_", ".")
+    if name == function:
+        return PROVED.get(name)
+    form = PRINTED.get(name, PrintedForm())
+    return None if form.refuted else form.proved

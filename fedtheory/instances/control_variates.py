@@ -9,6 +9,7 @@ from typing import final
 
 from fedtheory._support import validate
 from fedtheory._support.wording import format_number
+from fedtheory.arithmetic.matrices import solved
 from fedtheory.instances import _checks
 from fedtheory.instances.federations import RationalQuadratics
 from fedtheory.instances.vectors import Vector, combination, inner, norm2, vector
@@ -89,8 +90,6 @@ def scaffold_limit(
     >>> scaffold_limit(fed, vector(1), step_size=Fraction(1, 8), local_steps=3)
     (Fraction(5, 2),)
     """
-    from fedtheory.arithmetic.matrices import solved
-
     offset, size, limit = _checks.vector("offset", offset, fed.dim), fed.num_clients + 1, []
     for i in range(fed.dim):
         round_ = _round_of_coordinate(fed, i, offset[i], step_size, local_steps, option)

@@ -3,14 +3,12 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
+from fedtheory import federation
 from fedtheory._support.wording import truncate
 from fedtheory.instances import _checks
 from fedtheory.instances.vectors import Vector, combination, inner, vector
-
-if TYPE_CHECKING:
-    from fedtheory.federation.quadratic import QuadraticFederation
 
 __all__ = ["RationalQuadratics"]
 
@@ -115,14 +113,12 @@ class RationalQuadratics:
             message = f"w must be a vector of {self.dim} rationals, got {truncate(w)}"
             raise ValueError(message)
 
-    def rounded(self) -> "QuadraticFederation":
+    def rounded(self) -> "federation.QuadraticFederation":
         """Return the same federation in floating point."""
         import numpy as np
 
-        from fedtheory.federation.quadratic import QuadraticFederation
-
         numbers = (self.curvatures, self.centers, self.weights, self.minima)
-        return QuadraticFederation(*(np.array(each, dtype=np.float64) for each in numbers), normalize=True)
+        return federation.QuadraticFederation(*(np.array(each, dtype=np.float64) for each in numbers), normalize=True)
 
 
 def opposite_clients() -> RationalQuadratics:

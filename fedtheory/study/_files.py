@@ -15,6 +15,16 @@ __all__ = ["read_study"]
 def read_study(path: str) -> Study:
     """Run a script as a module and return its ``STUDY``; modules in its folder can be imported.
 
+    Parameters
+    ----------
+    path
+        File of the study.
+
+    Returns
+    -------
+    Study
+        The same object at every call with this path.
+
     Raises
     ------
     ValueError

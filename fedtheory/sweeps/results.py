@@ -16,6 +16,7 @@ from fedtheory._storage.provenance import code_version
 from fedtheory._support import validate
 from fedtheory._support.summary import Summary
 from fedtheory._support.wording import truncate
+from fedtheory.plotting.grids import lines_with_bands
 from fedtheory.statistics import student_mean
 from fedtheory.study import Table
 from fedtheory.sweeps._grid import Grid
@@ -177,8 +178,6 @@ class Sweep:
         confidence
             Pointwise confidence of the band.
         """
-        from fedtheory.plotting._grids import lines_with_bands
-
         name = self._known(variable)
         lines_with_bands(axes, self.intervals(name, confidence), name, x=x, hue=hue)
         if len(axes.get_lines()) > 1:

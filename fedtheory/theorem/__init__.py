@@ -9,6 +9,7 @@ import lazy_loader
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
+    submodules=["letters"],
     submod_attrs={
         "assumptions": [
             "EXACT_GRADIENTS",
@@ -39,6 +40,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
 )
 
 if TYPE_CHECKING:
+    from fedtheory.theorem import letters as letters
     from fedtheory.theorem.assumptions import EXACT_GRADIENTS as EXACT_GRADIENTS
     from fedtheory.theorem.assumptions import AggregationWeights as AggregationWeights
     from fedtheory.theorem.assumptions import Assumption as Assumption

@@ -17,11 +17,10 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, final, overload
 
+from fedtheory import theorem
 from fedtheory._support.validate import Array, choice
-from fedtheory.formal import PRINTED, PROVED, Theorem
 from fedtheory.theorem._docstring import parameters_of
 from fedtheory.theorem._formula import Formula
-from fedtheory.theorem._letters import inequality
 from fedtheory.theorem.assumptions import Assumption, Hypothesis
 from fedtheory.theorem.domains import Domain
 from fedtheory.theorem.left_side import LeftSide
@@ -65,8 +64,6 @@ class Bound(Generic[P]):
         The printed form if it differs, otherwise the bound itself.
     step_sizes
         A function that returns the step sizes that the statement prescribes, or None.
-    worst_case
-        The worst-case problem of the bound, or None.
     """
 
     __name__: str
@@ -80,7 +77,7 @@ class Bound(Generic[P]):
         left: LeftSide | None,
         printed: Bound | None,
         step_sizes: Callable[..., Array] | None,
-        worst_case: WorstCaseProblem | None,
+        worst_case: WorstCaseProblem | Callable[[], WorstCaseProblem] | None,
     ) -> None:
         functools.update_wrapper(self, summands)
         self._formula = formula
@@ -90,7 +87,7 @@ class Bound(Generic[P]):
         self.domains: Mapping[str, Domain] = formula.domains
         self.printed: Bound = printed or self
         self.step_sizes = step_sizes
-        self.worst_case = worst_case
+        self._worst_case = worst_case
         self.__signature__ = formula.public_signature()
 
     # A call with ``strict=False`` is checked at run time only: a ParamSpec cannot be extended by a keyword.
@@ -125,6 +122,11 @@ class Bound(Generic[P]):
         glossary, own = self.statement.topic.glossary, parameters_of(self.__doc__ or "")
         rows = {name: replace(glossary.get(name, Symbol(name)), domain=domain) for name, domain in self.domains.items()}
         return {name: replace(row, meaning=own.get(name, row.text)) for name, row in rows.items()}
+
+    @property
+    def worst_case(self) -> WorstCaseProblem | None:
+        """The worst-case problem of the bound, or None."""
+        return self._worst_case() if callable(self._worst_case) else self._worst_case
 
     @property
     def short_name(self) -> str:
@@ -163,7 +165,7 @@ class Bound(Generic[P]):
         return "\n".join([self.__name__, *(line for name, text in rows for line in _folded(name, text))])
 
     def _repr_latex_(self) -> str:
-        return f"$\\displaystyle {inequality(self)}$"
+        return f"$\\displaystyle {theorem.letters.inequality(self)}$"
 
 
 def is_bound(value: Any) -> bool:
@@ -192,7 +194,7 @@ def states(
     side: Literal["upper", "lower"] = "upper",
     step_sizes: Callable[..., Array] | None = None,
     options: tuple[str, ...] = (),
-    worst_case: WorstCaseProblem | None = None,
+    worst_case: WorstCaseProblem | Callable[[], WorstCaseProblem] | None = None,
 ) -> Callable[[Callable[P, Summands]], Bound[P]]:
     """Attach a statement to a function that returns the named summands of its right-hand side.
 
@@ -228,7 +230,8 @@ def states(
         ``strategy`` if it holds for any strategy, and ``("any",)`` if it holds at every model, however obtained.
         ``fedtheory.exact.for_run`` raises for all others.
     worst_case
-        The worst-case problem under the hypotheses; see ``fedtheory.worst_case.compare``.
+        The worst-case problem under the hypotheses (see ``fedtheory.worst_case.compare``), or a function without
+        arguments that returns it, whose module is then loaded when the worst case is solved.
 
     Returns
     -------
@@ -261,19 +264,16 @@ def states(
         known = {name: row.domain for name, row in glossary.items() if row.domain} | dict(domains or {})
         allowed = {name: known[name] for name in names if name in known}
         formula = Formula(summands.__name__ if related else number, summands, allowed, assumes, side)
-        own = replace(statement, formal_proof=_formal_proof(summands))
+        own = replace(statement, function=_name_in_library(summands))
         return Bound(summands, formula, own, left, printed, step_sizes, worst_case)
 
     return attach  # type: ignore[return-value] # P has a default
 
 
-def _formal_proof(summands: Callable[..., Any]) -> Theorem | None:
-    """Return the theorem about a bound of this library that Coq has checked, if there is one."""
+def _name_in_library(summands: Callable[..., Any]) -> str:
+    """Return ``paper.function`` for a function of this library, and nothing for another."""
     library, _, rest = summands.__module__.partition(".bounds.")
-    name = f"{rest.partition('.')[0]}.{summands.__name__.removeprefix('_printed_')}"
-    if library != "fedtheory" or (summands.__name__.startswith("_printed_") and PRINTED[name].refuted):
-        return None
-    return PRINTED[name].proved if summands.__name__.startswith("_printed_") else PROVED.get(name)
+    return f"{rest.partition('.')[0]}.{summands.__name__}" if library == "fedtheory" else ""
 
 
 def _refuse_unread(summands: Callable[..., Any], assumes: tuple[Assumption, ...], names: tuple[str, ...]) -> None:

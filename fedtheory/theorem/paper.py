@@ -5,11 +5,15 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
+from fedtheory import formal
 from fedtheory._support.validate import choice, count
-from fedtheory.formal import Theorem
 from fedtheory.theorem.scheme import ANY_SCHEME, Scheme
 from fedtheory.theorem.symbols import SYMBOLS, Symbol
+
+if TYPE_CHECKING:
+    from fedtheory.formal import Theorem
 
 BASES: Mapping[str, str] = MappingProxyType(
     {
@@ -70,7 +74,7 @@ class Statement:
 
     ``side`` is ``upper`` if the stated number is an upper bound (or the exact value), and ``lower`` for a lower bound.
     ``options`` are options of ``fedavg`` that the statement covers in addition to those of its hypotheses and
-    arguments. ``formal_proof`` is the theorem of ``fedtheory.formal`` that Coq has checked, or None.
+    arguments. ``function`` is the function of ``fedtheory.bounds`` that states it, as ``paper.function``, or empty.
     """
 
     paper: Paper
@@ -80,7 +84,7 @@ class Statement:
     schemes: tuple[Scheme, ...] = field(default=(ANY_SCHEME,))
     side: str = "upper"
     options: tuple[str, ...] = ()
-    formal_proof: Theorem | None = None
+    function: str = ""
     basis: str = ""
     related: tuple[Paper, str] | None = None
 
@@ -96,6 +100,11 @@ class Statement:
             paper, number = self.related
             text += f"; related to {paper.authors} ({paper.year}), {number}"
         return f"{text} [{self.label}]{proved}"
+
+    @property
+    def formal_proof(self) -> "Theorem | None":
+        """The theorem of ``fedtheory.formal`` that Coq has checked, or None."""
+        return formal.proof_of(self.function)
 
     @property
     def label(self) -> str:

@@ -21,6 +21,7 @@ from fedtheory.theorem.findings import worst_of as worst_of
 
 __getattr__, _, _ = lazy_loader.attach(
     __name__,
+    submodules=["hunts"],
     submod_attrs={
         "hunts": ["hunt"],
         "instances": ["regression_examples", "replay", "reproduce"],
@@ -59,6 +60,7 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
+    from fedtheory.verification import hunts as hunts
     from fedtheory.verification.hunts import hunt as hunt
     from fedtheory.verification.instances import regression_examples as regression_examples
     from fedtheory.verification.instances import replay as replay

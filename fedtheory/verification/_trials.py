@@ -4,14 +4,17 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import wraps
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from fedtheory import verification
 from fedtheory.theorem.claims import Claim, is_own
 from fedtheory.theorem.findings import Finding, is_number, not_applicable
-from fedtheory.verification.hunts import Hunt, hunting
 from fedtheory.verification.instances import EXAMPLE, regression_examples, reproduce
+
+if TYPE_CHECKING:
+    from fedtheory.verification.hunts import Hunt
 
 __all__ = ["DRAWS_PER_INSTANCE", "FIRST", "Effort", "Hunted", "Ranges", "Trials", "tried", "widen"]
 
@@ -36,7 +39,7 @@ class Effort(NamedTuple):
 class Hunted(NamedTuple):
     """Result of a hunt, the numbers of its instances and applicable instances, and an exception that ended it."""
 
-    hunt: Hunt | None
+    hunt: "Hunt | None"
     num_instances: int
     num_applicable: int
     seconds: float
@@ -112,7 +115,7 @@ def _hunted(claim: Claim, seconds: float, seeds: np.random.SeedSequence) -> Hunt
     last: Hunt | None = None
     fault = ""
     try:
-        for last in hunting(replace(claim, check=check), seconds, seeds):  # noqa: B007
+        for last in verification.hunts.hunting(replace(claim, check=check), seconds, seeds):  # noqa: B007
             pass
     except Exception as error:  # a check may raise anything
         fault = ", ".join([" ".join(f"{type(error).__name__}: {error}".split()), *getattr(error, "__notes__", [])])

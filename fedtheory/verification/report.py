@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fedtheory.theorem._letters import mathml
 from fedtheory.theorem.findings import FAILS
+from fedtheory.theorem.letters import mathml
 from fedtheory.verification.records import Row, number_of, rows
 from fedtheory.verification.renderings import (
     applicable,

@@ -9,6 +9,7 @@ import lazy_loader
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
+    submodules=["arguments", "control_variates", "exporters", "optimal_sampling", "skewed_selection"],
     submod_attrs={
         "aligned_selection": ["fedalign"],
         "biased_selection": ["power_of_choice"],
@@ -31,6 +32,11 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
 )
 
 if TYPE_CHECKING:
+    from fedtheory.worst_case import arguments as arguments
+    from fedtheory.worst_case import control_variates as control_variates
+    from fedtheory.worst_case import exporters as exporters
+    from fedtheory.worst_case import optimal_sampling as optimal_sampling
+    from fedtheory.worst_case import skewed_selection as skewed_selection
     from fedtheory.worst_case.aligned_selection import fedalign as fedalign
     from fedtheory.worst_case.biased_selection import power_of_choice as power_of_choice
     from fedtheory.worst_case.closed_forms import ClosedForm as ClosedForm

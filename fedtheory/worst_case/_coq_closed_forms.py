@@ -28,15 +28,7 @@ Open Scope R_scope.
 
 
 def file_of(proofs: Sequence[Any], name: str) -> str:
-    """Return a file with a theorem for each piece of a closed form.
-
-    Raises
-    ------
-    NotStated
-        If a part of the problem has no formal statement.
-    ValueError
-        If the name is no identifier of Coq.
-    """
+    """Return a file with a theorem for each piece of a closed form."""
     names = theorem_names(name, len(proofs))
     made = [(_collected(one, word), word) for one, word in zip(proofs, names, strict=True)]
     return "\n".join([HEAD, *("\n".join([*_lemma(one, word), "", *_theorem(one, word), ""]) for one, word in made)])

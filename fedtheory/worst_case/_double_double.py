@@ -119,11 +119,6 @@ def rounded(numbers: Numbers) -> Array:
 def cholesky(matrix: Numbers) -> Numbers:
     """Return the lower triangle L with ``L L' = matrix``, shape (n, n).
 
-    Raises
-    ------
-    LinAlgError
-        If the matrix is not positive definite in this arithmetic.
-
     Examples
     --------
     >>> L = cholesky(DoubleDouble([[4.0, 2.0], [2.0, 5.0]]))
@@ -170,11 +165,6 @@ def triangle_of(parts: Sequence[Numbers]) -> Numbers:
     """Return the lower triangle L with ``L L' = sum part part'``, shapes (m, n) of parts and (m, m).
 
     If the products are not accurate enough, the triangle is computed from the parts by orthogonalization.
-
-    Raises
-    ------
-    LinAlgError
-        If the rows are not linearly independent in this arithmetic.
 
     Examples
     --------

@@ -81,13 +81,7 @@ def _without(program: Program, direction: Direction) -> tuple[Program, Products]
 
 
 def lifted(program: Program, reduced: Program, dropped: Dropped, point: FeasiblePoint) -> FeasiblePoint:
-    """Return the point of a program from a point of the reduced program, with squares of dropped vectors large enough.
-
-    Raises
-    ------
-    ArithmeticError
-        If no vector has the products that one of the dropped vectors must have with the others.
-    """
+    """Return the point of a program from one of the reduced program, with squares of dropped vectors large enough."""
     numbers = dict(zip(reduced.values, point.values, strict=True))
     grams = [[list(row) for row in gram] for gram in point.grams]
     for direction, products in reversed(dropped):

@@ -8,8 +8,8 @@ from itertools import combinations, combinations_with_replacement, pairwise, rep
 from operator import add
 from typing import NamedTuple
 
-from fedtheory.worst_case._arguments import Constants
 from fedtheory.worst_case._vectors import Form, Vector
+from fedtheory.worst_case.arguments import Constants
 from fedtheory.worst_case.problem import Problem
 
 __all__: list[str] = []

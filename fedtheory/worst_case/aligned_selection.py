@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 from fedtheory._support import validate
 from fedtheory.errors import AssumptionViolated
-from fedtheory.worst_case._arguments import ERRORS, Constants, check_block, constants, listed, rational, spelled
+from fedtheory.worst_case.arguments import ERRORS, Constants, check_block, constants, listed, rational, spelled
 from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.worst_cases import WorstCase, worst_of
 

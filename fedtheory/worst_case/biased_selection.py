@@ -8,8 +8,8 @@ from itertools import permutations, product
 from typing import Any, Literal, NamedTuple
 
 from fedtheory._support import validate
-from fedtheory.worst_case._arguments import DISTANCE, Constants, check_block, constants, spelled
 from fedtheory.worst_case._trees import Ranking, largest_block, ranked_subsets, tree
+from fedtheory.worst_case.arguments import DISTANCE, Constants, check_block, constants, spelled
 from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.worst_cases import WorstCase, worst_of
 

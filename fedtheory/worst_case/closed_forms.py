@@ -26,7 +26,8 @@ from fedtheory.worst_case._coq_names import new_file
 from fedtheory.worst_case._domains import Domain
 from fedtheory.worst_case._exact_multipliers import Family, Point
 from fedtheory.worst_case._interpolated_multipliers import Samples
-from fedtheory.worst_case._readable_proofs import LATEX, TEXT, Names, Written, statement_of, text_of
+from fedtheory.worst_case._names import LATEX, TEXT, Names
+from fedtheory.worst_case._readable_proofs import Written, statement_of, text_of
 from fedtheory.worst_case._record import Record
 from fedtheory.worst_case._semidefinite import Program, completed, conditions_of
 from fedtheory.worst_case._vectors import Form, fraction

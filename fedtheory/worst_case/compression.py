@@ -4,8 +4,8 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from fedtheory._support import validate
-from fedtheory.worst_case._arguments import spelled
 from fedtheory.worst_case._functions import Function, nonnegative_number, positive_number
+from fedtheory.worst_case.arguments import spelled
 from fedtheory.worst_case.problem import Problem, counted
 from fedtheory.worst_case.worst_cases import WorstCase
 

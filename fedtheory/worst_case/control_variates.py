@@ -4,9 +4,9 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory._support import validate
-from fedtheory.worst_case._arguments import spelled
 from fedtheory.worst_case._functions import Clients, nonnegative_number, positive_number
 from fedtheory.worst_case._vectors import Vector
+from fedtheory.worst_case.arguments import spelled
 from fedtheory.worst_case.problem import Problem, counted
 from fedtheory.worst_case.worst_cases import WorstCase
 

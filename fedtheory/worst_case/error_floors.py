@@ -3,7 +3,7 @@
 from typing import Any, Literal
 
 from fedtheory._support import validate
-from fedtheory.worst_case._arguments import ERRORS, Constants, check_block, constants, spelled
+from fedtheory.worst_case.arguments import ERRORS, Constants, check_block, constants, spelled
 from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.skewed_selection import skewed_floor, skews
 from fedtheory.worst_case.worst_cases import WorstCase, worst_of

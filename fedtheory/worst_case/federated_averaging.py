@@ -4,8 +4,8 @@ from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
 from fedtheory._support import validate
-from fedtheory.worst_case._arguments import ERRORS, Constants, check_block, constants, rational, spelled
 from fedtheory.worst_case._trees import Branch, independent_draws, largest_block, tree, uniform_subsets
+from fedtheory.worst_case.arguments import ERRORS, Constants, check_block, constants, rational, spelled
 from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.worst_cases import WorstCase, worst_of
 

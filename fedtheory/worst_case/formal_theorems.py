@@ -105,13 +105,7 @@ def _theorem(case: Any, name: str) -> str:
 def balanced(
     stated: Statement, facts: list[Weighted], claim: Num, squares_of: Callable[[Any], Any] = sum_of_squares
 ) -> tuple[list[Weighted], list[Square]]:
-    """Return facts that add up to a claim and a sum of squares, with those that all statements have, and the squares.
-
-    Raises
-    ------
-    NotStated
-        If they do not.
-    """
+    """Return facts that add up to a claim and squares, with those that all statements have, and the squares."""
     rest = total([*((y, fact.says) for y, fact in facts), (-ONE, claim)])
     for fact in (*stated.zeros, *stated.links.values()):
         [number] = fact.says.values

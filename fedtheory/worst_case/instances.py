@@ -15,8 +15,8 @@ from fedtheory._support.validate import Array
 from fedtheory.arithmetic.matrices import root
 from fedtheory.worst_case._certificates import FeasiblePoint
 from fedtheory.worst_case._interpolation import FunctionClass
+from fedtheory.worst_case._names import Names
 from fedtheory.worst_case._numeric_run import Outcome, Run
-from fedtheory.worst_case._readable_proofs import Names
 from fedtheory.worst_case._record import Declared, Record, Step
 from fedtheory.worst_case._semidefinite import Program
 from fedtheory.worst_case._vectors import Form, Vector

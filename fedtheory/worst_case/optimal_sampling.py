@@ -7,8 +7,8 @@ from operator import add
 from typing import Any, Literal
 
 from fedtheory._support import validate
-from fedtheory.worst_case._arguments import DISTANCE, Constants, check_block, constants, listed, rational, spelled
 from fedtheory.worst_case._vectors import Form, Vector
+from fedtheory.worst_case.arguments import DISTANCE, Constants, check_block, constants, listed, rational, spelled
 from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.worst_cases import WorstCase, worst_of
 

@@ -37,14 +37,14 @@ from typing import Any, final, overload
 from fedtheory._support import validate
 from fedtheory._support.summary import Summary, short_text
 from fedtheory._support.wording import format_number, truncate
-from fedtheory.worst_case._arguments import listed, spelled
 from fedtheory.worst_case._constants import written
 from fedtheory.worst_case._functions import Clients, Function, Operator, Sum, Term, own_vector, positive_number
 from fedtheory.worst_case._interpolation import FunctionClass, OperatorClass
-from fedtheory.worst_case._readable_proofs import Names, class_text
+from fedtheory.worst_case._names import Names, class_text
 from fedtheory.worst_case._record import SERVER, Declared, Record, checked_name
 from fedtheory.worst_case._semidefinite import Program, completed, relaxations, semidefinite_program
 from fedtheory.worst_case._vectors import Form, Value, Vector, exact, fraction, one_owner
+from fedtheory.worst_case.arguments import listed, spelled
 from fedtheory.worst_case.instances import is_attained
 from fedtheory.worst_case.proofs import NARROW, prove, short_point, with_ray
 from fedtheory.worst_case.worst_cases import Case, WorstCase, worst_of

@@ -8,9 +8,9 @@ from typing import Any, Literal, NamedTuple
 from fedtheory._support import validate
 from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.theorem.assumptions import unmet
-from fedtheory.worst_case._arguments import DISTANCE, Constants, check_block, constants, rational, spelled, step_sizes
 from fedtheory.worst_case._functions import Clients
 from fedtheory.worst_case._vectors import Vector
+from fedtheory.worst_case.arguments import DISTANCE, Constants, check_block, constants, rational, spelled, step_sizes
 from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.proofs import NARROW
 from fedtheory.worst_case.worst_cases import Case, Lemma, WorstCase, largest, lemma_of, worst_of

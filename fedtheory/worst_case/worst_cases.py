@@ -9,14 +9,12 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any, final
 
-from fedtheory._storage.files import place
+from fedtheory import worst_case
 from fedtheory._support.summary import Summary
 from fedtheory._support.wording import outward
 from fedtheory.errors import AssumptionViolated, OracleError
-from fedtheory.worst_case._certificate_files import case_document, document_of
 from fedtheory.worst_case._certificates import verify_upper
-from fedtheory.worst_case._coq_names import new_file
-from fedtheory.worst_case._readable_proofs import Names, proof_of, shortened
+from fedtheory.worst_case._names import Names
 from fedtheory.worst_case._record import SERVER, Record
 from fedtheory.worst_case._semidefinite import Program
 from fedtheory.worst_case._vectors import Form
@@ -144,13 +142,13 @@ class Case:
 
     def document(self) -> dict[str, Any]:
         """Return problem and proofs as part of a certificate."""
-        return case_document(self.record, self.objectives, self.proof, lower=not self.relaxed)
+        return worst_case.exporters.case_document(self.record, self.objectives, self.proof, lower=not self.relaxed)
 
     def in_short_numbers(self) -> Case:
         """Return the upper side alone, with multipliers of small denominators if these prove the same bound."""
         proof = replace(self.proof, point=None, lower=None)
         if proof.multipliers is not None:
-            multipliers = shortened(proof.program, proof.multipliers)
+            multipliers = worst_case.exporters.shortened(proof.program, proof.multipliers)
             proof = replace(proof, multipliers=multipliers, upper=verify_upper(proof.program, multipliers))
         return replace(self, proof=proof)
 
@@ -283,7 +281,9 @@ class WorstCase:
         case = self.deciding
         if case.proof.multipliers is None:
             return "nothing is proved of the upper side"
-        return proof_of(case.record, case.objectives, case.proof.program, case.proof.multipliers, latex=latex)
+        return worst_case.exporters.proof_of(
+            case.record, case.objectives, case.proof.program, case.proof.multipliers, latex=latex
+        )
 
     def instance(self) -> Instance:
         """Return functions and points that attain the lower side of the deciding case, approximately.
@@ -315,7 +315,7 @@ class WorstCase:
             Path of the JSON file; an existing file is replaced.
         """
         self._refuse_composed("a certificate")
-        place(Path(path), document_of(case.document() for case in self.cases).encode())
+        worst_case.exporters.save(path, [case.document() for case in self.cases])
 
     def coq(self, path: str | Path, name: str = "worst_case") -> None:
         """Write the upper side as a theorem in Coq about functions on any real inner product space, with its proof.
@@ -337,12 +337,8 @@ class WorstCase:
             end in ``.v``, its name is one that Coq cannot load or that a module of Coq's standard library or of
             ``fedtheory/formal`` has, or the name of the theorem is not an identifier of Coq.
         """
-        from fedtheory.worst_case.formal_theorems import file_of
-
         self._refuse_composed("a formal theorem")
-        target = new_file(path)
-        text = file_of([case.in_short_numbers().document() for case in self.cases], name)
-        place(target, text.encode(), new=True)
+        worst_case.exporters.write_coq(path, name, (case.in_short_numbers().document() for case in self.cases))
 
     def _refuse_composed(self, what: str) -> None:
         if self.is_composed:
@@ -376,15 +372,7 @@ class WorstCase:
 
 
 def worst_of(cases: Sequence[Case], error: str = "") -> WorstCase:
-    """Return the worst case over several problems; problems that are proved to be empty are ignored.
-
-    Raises
-    ------
-    AssumptionViolated
-        If all problems are proved to be empty, or one of them is proved to have an infinite value.
-    OracleError
-        If no bound is proved.
-    """
+    """Return the worst case over several problems; problems that are proved to be empty are ignored."""
     lower, upper = largest(cases)
     if not error:
         names = Names(cases[0].record)

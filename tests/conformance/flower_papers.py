@@ -16,9 +16,8 @@ import numpy as np
 
 from fedtheory.conformance import _selection_laws, check_aggregation
 from fedtheory.conformance._checks import conformance
-from fedtheory.conformance.aggregation import aggregation_checks
 from fedtheory.conformance.flower_strategies import flower
-from fedtheory.conformance.strategies import strategy_checks
+from fedtheory.conformance.strategies import check_strategy
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.uniform import Uniform
 from tests.environment import ROOT
@@ -162,13 +161,15 @@ def single_precision(krum_function: Callable[..., Any]) -> Any:
     """
     return one(
         "exact",
-        aggregation_checks(untied(near_1000(krum_function)), like=untied(krum), exact=True, min_clients=7, rtol=1e-3),
+        check_aggregation.checks(
+            untied(near_1000(krum_function)), like=untied(krum), exact=True, min_clients=7, rtol=1e-3
+        ),
     )
 
 
 def one(name: str, checks: list[Any]) -> Any:
     """Make one check only, where drawing is slow."""
-    return conformance(name, [check for check in checks if check.name == name], {})
+    return conformance(name, [check for check in checks if check.name == name])
 
 
 ONE = {"fraction_train": 1e-3, "min_train_nodes": 1}
@@ -181,14 +182,14 @@ QUESTIONS = [
     Asked(
         "FedAvg", "clients uniform, without replacement", "McMahan et al. 2017",
         lambda flwr: one(
-            "joint law", strategy_checks(flower(flwr.FedAvg(**THREE)).select, like=Uniform(3), num_draws=500)
+            "joint law", check_strategy.checks(flower(flwr.FedAvg(**THREE)).select, like=Uniform(3), num_draws=500)
         ),
     ),
     Asked(
         "FedAvg", "with one client a round, unbiased", "Li, Huang et al. 2020, Schemes I and II",
         lambda flwr: one(
             "unbiased",
-            aggregation_checks(flower(flwr.FedAvg(**ONE)).aggregate, largest=4.3, num_draws=500),
+            check_aggregation.checks(flower(flwr.FedAvg(**ONE)).aggregate, largest=4.3, num_draws=500),
         ),
     ),
     Asked("FedProx", "mean weighted by examples", "its documentation", exactly("FedProx", made={"proximal_mu": 0.1})),
@@ -200,7 +201,9 @@ QUESTIONS = [
         "FedProx", "clients drawn by their examples", "Li, Sahu et al. 2020",
         lambda flwr: one(
             "joint law",
-            strategy_checks(flower(flwr.FedProx(proximal_mu=0.1, **THREE)).select, like=Proportional(3), num_draws=500),
+            check_strategy.checks(
+                flower(flwr.FedProx(proximal_mu=0.1, **THREE)).select, like=Proportional(3), num_draws=500
+            ),
         ),
     ),
     Asked(
@@ -254,7 +257,7 @@ QUESTIONS = [
         "Krum", "ties to the first client, not to the first reply", KRUM,
         lambda flwr: one(
             "exact",
-            aggregation_checks(
+            check_aggregation.checks(
                 flower(flwr.Krum(num_malicious_nodes=1)).aggregate, like=krum, exact=True, min_clients=5
             ),
         ),
@@ -266,7 +269,8 @@ QUESTIONS = [
     Asked(
         "Krum", "whatever a client reports: one of the vectors", KRUM,
         lambda flwr: one(
-            "shape", aggregation_checks(flower(flwr.Krum(num_malicious_nodes=1)).aggregate, like=krum, min_clients=5)
+            "shape",
+            check_aggregation.checks(flower(flwr.Krum(num_malicious_nodes=1)).aggregate, like=krum, min_clients=5),
         ),
     ),
     Asked(

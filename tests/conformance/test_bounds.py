@@ -8,7 +8,6 @@ import pytest
 
 from fedtheory.bounds.power_of_choice import gradient_norm
 from fedtheory.conformance import check_bound
-from fedtheory.conformance.own_bounds import bound_checks
 from fedtheory.theorem.claims import Claim
 from fedtheory.verification import known_claims
 
@@ -22,7 +21,7 @@ UNHUNTED = {"survives a hunt": "it takes seconds to make a counterexample small"
 def is_asked(claim: Claim) -> bool:
     """Whether the claim's check asks whatever stands in for its bound."""
     try:
-        bound_checks(lambda *_, **__: 0.0, claim, num_instances=2)
+        check_bound.checks(lambda *_, **__: 0.0, claim, num_instances=2)
     except ValueError as error:
         return "must evaluate its bound as a whole" not in str(error)
     return True

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from fedtheory.conformance import check_strategy, strategies
-from fedtheory.conformance.strategies import strategy_checks
 from fedtheory.selection.full import Full
 from fedtheory.selection.independent import Independent
 from fedtheory.selection.laws import Fixed, Scheduled
@@ -19,7 +18,7 @@ from fedtheory.selection.uniform import Uniform
 
 def named(subject: Any, name: str, **options: Any) -> Any:
     """Return one of the checks."""
-    [check] = [check for check in strategy_checks(subject, **options) if check.name == name]
+    [check] = [check for check in check_strategy.checks(subject, **options) if check.name == name]
     return check
 
 

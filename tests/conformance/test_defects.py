@@ -11,7 +11,6 @@ from fedtheory.conformance import (
     check_probabilities,
     check_shapley,
     check_strategy,
-    checks_of,
 )
 from fedtheory.selection.uniform import Uniform
 from tests.conformance.defects import (
@@ -43,7 +42,7 @@ def name_of(defect: Any) -> str:
 
 def failure_of(defect: Any) -> Any:
     subject, by, options, expected = defect
-    [check] = [check for check in checks_of(subject, by=by, **options) if check.name == expected]
+    [check] = [check for check in by.checks(subject, **options) if check.name == expected]
     return check.failure()
 
 
@@ -70,6 +69,6 @@ def test_the_defect_is_caught_by_the_check_that_is_meant_for_it_in_one_sentence(
     ],
 )
 def test_every_check_catches_some_defect(by: Any, arguments: list[Any], options: dict[str, Any]) -> None:
-    asked = {check.name for check in checks_of(*arguments, by=by, **options)}
+    asked = {check.name for check in by.checks(*arguments, **options)}
     caught = {expected for _, check, _, expected in DEFECTS if check is by}
     assert asked - caught == set()

@@ -10,17 +10,13 @@ import pytest
 
 from fedtheory.conformance import (
     _checks,
+    check_aggregation,
     check_bound,
     check_generator,
     check_probabilities,
     check_shapley,
     check_strategy,
-    checks_of,
 )
-from fedtheory.conformance.aggregation import aggregation_checks
-from fedtheory.conformance.generators import generator_checks
-from fedtheory.conformance.shapley import shapley_checks
-from fedtheory.conformance.strategies import strategy_checks
 from fedtheory.selection.full import Full
 from fedtheory.selection.greedy_shapley import GreedyShapley
 from fedtheory.selection.power_of_choice import PowerOfChoice
@@ -62,7 +58,7 @@ def test_a_check_can_be_excepted_with_a_reason_and_pytest_is_told() -> None:
     assert found.holds
     assert found.excepted == reasons
     assert not set(reasons) & set(found.checks)
-    [excepted, *_] = [check for check in checks_of(first, exceptions=reasons) if check.name == "relabeling"]
+    [excepted, *_] = [check for check in check_strategy.checks(first, exceptions=reasons) if check.name == "relabeling"]
     with pytest.raises(unittest.SkipTest, match="client 0 is the server's own"):
         excepted()
 
@@ -85,7 +81,7 @@ def test_weights_say_how_many_clients_there_are() -> None:
 
 
 def test_a_check_that_fails_says_so_by_an_assertion_error() -> None:
-    [check] = [check for check in checks_of(hostile) if check.name == "ties"]
+    [check] = [check for check in check_strategy.checks(hostile) if check.name == "ties"]
     with pytest.raises(AssertionError, match=r"^ties: raised ValueError: <script>"):
         check()
     assert repr(check) == "<check 'ties'>"
@@ -135,10 +131,10 @@ def test_a_coalition_that_is_a_number_is_told_as_none() -> None:
 
 def test_two_clients_and_two_draws_are_enough() -> None:
     least: dict[str, Any] = {"num_clients": 2, "num_draws": 2}
-    assert len(strategy_checks(everybody, **least)) == len(strategy_checks(everybody))
-    assert len(aggregation_checks(everybody, num_draws=2)) == len(aggregation_checks(everybody))
-    assert len(shapley_checks(everybody, num_draws=2)) == len(shapley_checks(everybody))
-    assert len(generator_checks(everybody, num_clients=50)) == len(generator_checks(everybody))
+    assert len(check_strategy.checks(everybody, **least)) == len(check_strategy.checks(everybody))
+    assert len(check_aggregation.checks(everybody, num_draws=2)) == len(check_aggregation.checks(everybody))
+    assert len(check_shapley.checks(everybody, num_draws=2)) == len(check_shapley.checks(everybody))
+    assert len(check_generator.checks(everybody, num_clients=50)) == len(check_generator.checks(everybody))
 
 
 @pytest.mark.parametrize(
@@ -165,9 +161,15 @@ def test_two_clients_and_two_draws_are_enough() -> None:
         (lambda: check_shapley(everybody, exact=1), TypeError, "exact must be True or False"),
         (lambda: check_bound(everybody, "power-of-choice:displacement"), ValueError, "claim must compare with a bound"),
         (lambda: check_bound(everybody, "power-of-choice:bias-attained"), ValueError, "claim must evaluate its bound"),
-        (lambda: checks_of(everybody, by=print), ValueError, "by must be one of check_strategy, check_probabilities"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_sentence(call: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         call()
+
+
+def test_a_call_runs_the_checks_that_are_listed_and_names_its_subject() -> None:
+    listed = check_strategy.checks(everybody, num_draws=20)
+    found = check_strategy(rng=0, num_draws=20, strategy=everybody)
+    assert found.checks == tuple(check.name for check in listed)
+    assert found.subject == "everybody"

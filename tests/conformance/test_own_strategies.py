@@ -8,7 +8,7 @@ import pytest
 import fedtheory as ft
 import fedtheory.selection
 from fedtheory._support.discover import members
-from fedtheory.conformance import check_aggregation, check_generator, check_probabilities, check_shapley, checks_of
+from fedtheory.conformance import check_aggregation, check_generator, check_probabilities, check_shapley, check_strategy
 from fedtheory.sampling import optimal_probabilities
 from fedtheory.valuation import gtg_shapley, permutation_shapley, shapley
 
@@ -44,7 +44,7 @@ EXCEPTIONS: dict[Any, dict[str, str]] = {
 CHECKS = [
     pytest.param(check, id=f"{type(strategy).__name__}-{place}-{check.name}")
     for place, (strategy, options) in enumerate(STRATEGIES)
-    for check in checks_of(strategy, exceptions=EXCEPTIONS.get(strategy), num_draws=250, **options)
+    for check in check_strategy.checks(strategy, exceptions=EXCEPTIONS.get(strategy), num_draws=250, **options)
 ]
 
 

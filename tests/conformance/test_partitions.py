@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fedtheory.conformance import check_partition, checks_of
+from fedtheory.conformance import check_partition
 
 
 def split(rng, labels, num_clients):
@@ -107,15 +107,3 @@ def test_the_result_of_no_partition_is_a_failure_and_not_a_crash():
         assert failure.check == "runs"
     with pytest.raises(TypeError, match="function must be"):
         check_partition("iid")
-
-
-def test_single_checks_of_a_partition_are_those_of_the_kit() -> None:
-    checks = checks_of(contiguous, by=check_partition, iid=True)
-    failing = []
-    for check in checks:
-        try:
-            check()
-        except AssertionError:
-            failing.append(check.__name__)
-    assert failing == [failure.check for failure in check_partition(contiguous, iid=True).failures]
-    assert failing

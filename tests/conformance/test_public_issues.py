@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from fedtheory.conformance import check_method, checks_of
+from fedtheory.conformance import check_method
 from tests.conformance.defects.public_issues import ISSUES, Issue
 from tests.test_readme import read
 
@@ -21,7 +21,7 @@ CASES = [pytest.param(issue, marks=[pytest.mark.slow] * (issue.project in LONG))
 def test_one_check_catches_a_defect_of_public_code_and_does_not_refuse_the_mended_code(issue: Issue) -> None:
     options = cheaper(issue, 125)
     wrong, right = (
-        {check.name: check for check in checks_of(function, by=issue.check, **options)}[issue.caught_by]
+        {check.name: check for check in issue.check.checks(function, **options)}[issue.caught_by]
         for function in (issue.wrong, issue.right)
     )
     with pytest.raises(AssertionError):

@@ -9,7 +9,6 @@ import pytest
 from fedtheory.conformance import _selection_laws, _selections, check_strategy, strategies
 from fedtheory.conformance._checks import FALSE_ALARMS, Failed
 from fedtheory.conformance._selections import Case, Subject
-from fedtheory.conformance.strategies import strategy_checks
 from fedtheory.selection.full import Full
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from tests.conformance.right import everybody
@@ -54,9 +53,9 @@ def test_of_weights_of_ones_own_nothing_is_asked_that_needs_others() -> None:
         return np.lexsort((rng.random(4), losses))[-2:]
 
     options: dict[str, Any] = {"like": PowerOfChoice(2, "all"), "num_clients": 4, "num_draws": 150}
-    own = strategy_checks(largest, weights=[0.4, 0.3, 0.2, 0.1], **options)
+    own = check_strategy.checks(largest, weights=[0.4, 0.3, 0.2, 0.1], **options)
     others = {"zero weights", "relabeling", "fair ties", "many clients"}
-    assert {check.name for check in strategy_checks(largest, **options)} - {check.name for check in own} == others
+    assert {check.name for check in check_strategy.checks(largest, **options)} - {check.name for check in own} == others
     assert [check.failure() for check in own] == [None] * len(own)
 
 

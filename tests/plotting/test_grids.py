@@ -4,7 +4,7 @@ import pytest
 from matplotlib.figure import Figure
 from xarray import Dataset
 
-from fedtheory.plotting._grids import lines_with_bands
+from fedtheory.plotting.grids import lines_with_bands
 
 
 def drawn(places: list[float]):

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 
-from fedtheory.plotting._grids import lines_with_bands
+from fedtheory.plotting.grids import lines_with_bands
 from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below, log_log, log_places
 
 mpl.use("Agg")

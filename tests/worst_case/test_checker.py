@@ -18,6 +18,7 @@ import pytest
 from fedtheory import worst_case
 from fedtheory.__main__ import main as run_command
 from fedtheory.worst_case import Problem, checker
+from fedtheory.worst_case.checker import printing
 from tests.worst_case.gallery import GALLERY
 
 FOLDER = Path(str(checker.__file__)).parent
@@ -98,8 +99,14 @@ def read(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
+def checked(document: Any) -> tuple[Q | None, Q | None, list[list[str]]]:
+    """Return what a certificate proves, with its theorems."""
+    lower, upper, cases = checker.check(document)
+    return lower, upper, [printing.theorem(case) for case in cases]
+
+
 def told(path: Path) -> tuple[str, int]:
-    return checker.main([str(path)])
+    return printing.main([str(path)])
 
 
 def sides(said: str) -> tuple[Q, Q]:
@@ -116,7 +123,7 @@ def test_the_folder_alone_says_between_what_the_value_lies(certificate: Path, tm
         [sys.executable, "-E", "-s", "-S", "-m", "checker", str(certificate)],
         capture_output=True, text=True, check=False, cwd=tmp_path,
     )  # fmt: skip
-    lower, upper, _ = checker.check(read(certificate))
+    lower, upper, _ = checked(read(certificate))
     assert lower is not None
     assert upper is not None
     least, most = sides(done.stdout)
@@ -175,19 +182,19 @@ def test_what_a_file_says_that_is_no_part_of_the_proof_is_not_printed(
     problem: Callable[[], Problem], worst: dict[Any, Any], tmp_path: Path
 ) -> None:
     document = read(saved(worst[problem], tmp_path))
-    honest = checker.check(document)
+    honest = checked(document)
     for vector in problem_of(document)["vectors"]:
         if vector["verb"] not in ("noise", "mean", "deviation"):
             vector |= {"verb": "minimizer", "of": [], "inputs": []}
     for constraint in problem_of(document)["constraints"]:
         constraint |= {"name": "objective_gap", "share": "1/2"}
-    assert checker.check(sealed(document)) == honest
+    assert checked(sealed(document)) == honest
 
 
 def test_a_name_that_could_be_read_as_an_expression_is_printed_in_quotes(worst: dict[Any, Any], tmp_path: Path) -> None:
     document = read(saved(worst[two_steps], tmp_path))
     as_text = json.dumps(document).replace('"start"', '"x* - y"').replace('"f0"', '"f0\'"')
-    _, _, [lines] = checker.check(sealed(json.loads(as_text)))
+    _, _, [lines] = checked(sealed(json.loads(as_text)))
     assert '  |-x* + "x* - y"|^2 <= 1' in lines
     assert '  x1 = "x* - y" - 3/2 "f0\'"\'("x* - y")' in lines
 
@@ -207,7 +214,7 @@ def test_a_problem_of_several_cases_has_the_largest_of_their_values(tmp_path: Pa
     known: dict[str, Any] = {"mu": Q(1, 10), "L": 1, "distance2": 1, "objective_gap": Q(1, 2)}
     worst = worst_case.fedalign(1, Q(1, 4), **known, client_gap=Q(1, 2), threshold=0)
     assert len(worst.cases) > 1
-    assert checker.check(read(saved(worst, tmp_path)))[:2] == worst.enclosure
+    assert checked(read(saved(worst, tmp_path)))[:2] == worst.enclosure
 
 
 def test_what_was_left_out_of_a_proof_is_still_in_the_problem(tmp_path: Path) -> None:
@@ -218,7 +225,7 @@ def test_what_was_left_out_of_a_proof_is_still_in_the_problem(tmp_path: Path) ->
     x = x - f.gradient(x)
     p.maximize(f.value(x) - f.value(best))
     worst = p.without("f0: x1, start", "f0: x1, x*", "f0: start, x*")
-    assert checker.check(read(saved(worst, tmp_path)))[:2] == (None, worst.upper)
+    assert checked(read(saved(worst, tmp_path)))[:2] == (None, worst.upper)
 
 
 def test_the_least_of_two_forms_is_checked(tmp_path: Path) -> None:
@@ -228,14 +235,14 @@ def test_the_least_of_two_forms_is_checked(tmp_path: Path) -> None:
     p.at_most(x.square, 1)
     p.maximize(y.square, 2 * y.square - x.square)
     worst = p.solve()
-    assert checker.check(read(saved(worst, tmp_path)))[:2] == worst.enclosure
+    assert checked(read(saved(worst, tmp_path)))[:2] == worst.enclosure
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("example", GALLERY, ids=lambda one: one.name)
 def test_the_program_that_the_checker_builds_has_the_proofs_of_the_library(example: Any, tmp_path: Path) -> None:
     worst = example.problem().solve()
-    assert checker.check(read(saved(worst, tmp_path)))[:2] == (worst.lower, worst.upper)
+    assert checked(read(saved(worst, tmp_path)))[:2] == (worst.lower, worst.upper)
 
 
 @pytest.mark.parametrize("power", [-300, 300])
@@ -327,17 +334,17 @@ def test_changed_certificates_are_all_refused(certificate: Path, number: int) ->
         spoiled = changed(document, rng, rng.choice(["problem", "proof"]))
         if spoiled != document:
             with pytest.raises(REFUSED):
-                checker.check(spoiled)
+                checked(spoiled)
 
 
 @pytest.mark.parametrize("number", MANY)
 def test_a_forged_proof_proves_no_other_value(certificate: Path, number: int) -> None:
     """What survives has a slack that the change does not use up."""
     document, rng = read(certificate), random.Random(2)
-    first, survivors = checker.check(document), 0
+    first, survivors = checked(document), 0
     for _ in range(number):
         try:
-            found = checker.check(sealed(changed(document, rng, "proof")))
+            found = checked(sealed(changed(document, rng, "proof")))
         except REFUSED:
             continue
         survivors += 1
@@ -348,15 +355,15 @@ def test_a_forged_proof_proves_no_other_value(certificate: Path, number: int) ->
 @pytest.mark.parametrize("number", MANY)
 def test_a_forged_problem_is_refused_or_printed_as_what_it_is(certificate: Path, number: int) -> None:
     document, rng = read(certificate), random.Random(3)
-    first, survivors = checker.check(document), 0
+    first, survivors = checked(document), 0
     for _ in range(number):
         spoiled = changed(document, rng, "problem")
         try:
-            found = checker.check(sealed(spoiled))
+            found = checked(sealed(spoiled))
         except REFUSED:
             continue
         survivors += 1
-        assert found.theorems != first.theorems or in_order(spoiled) == in_order(document), spoiled
+        assert found[2] != first[2] or in_order(spoiled) == in_order(document), spoiled
     assert survivors < 0.5 * number
 
 
@@ -394,7 +401,7 @@ def test_anything_in_any_place_is_read_or_refused(certificate: Path, number: int
             container = container[step]
         container[key] = copy.deepcopy(rng.choice(JUNK))
         with contextlib.suppress(*REFUSED):
-            checker.check(sealed(spoiled))
+            checked(sealed(spoiled))
 
 
 def problem_of(document: Any) -> Any:
@@ -613,7 +620,7 @@ def test_a_certificate_of_another_problem_is_refused(
     document = read(saved(worst[problem], tmp_path))
     forge(document)
     with pytest.raises(REFUSED, match=sentence):
-        checker.check(sealed(document))
+        checked(sealed(document))
 
 
 def test_a_lower_side_needs_sufficient_conditions(tmp_path: Path) -> None:
@@ -636,7 +643,7 @@ def test_a_lower_side_needs_sufficient_conditions(tmp_path: Path) -> None:
         },
     }
     with pytest.raises(checker.Refused, match="a point proves nothing where f0 is described in part only"):
-        checker.check(sealed(document))
+        checked(sealed(document))
 
 
 @pytest.fixture(scope="module")
@@ -651,14 +658,14 @@ def test_no_side_may_be_said_to_be_otherwise_by_anything(certificate: Path, side
     proof = document["cases"][0]["proof"]
     proof[side] = str(Q(proof[side]) + shift)
     with pytest.raises(checker.Refused, match="which is not what it says"):
-        checker.check(sealed(document))
+        checked(sealed(document))
 
 
 def test_a_negative_multiplier_proves_nothing(certificate: Path) -> None:
     document = read(certificate)
     document["cases"][0]["proof"]["multipliers"]["inequalities"][0] = "-1"
     with pytest.raises(checker.Refused, match="negative"):
-        checker.check(sealed(document))
+        checked(sealed(document))
 
 
 def test_a_point_outside_proves_nothing(certificate: Path) -> None:
@@ -666,7 +673,7 @@ def test_a_point_outside_proves_nothing(certificate: Path) -> None:
     point = document["cases"][0]["proof"]["point"]
     point["grams"] = [[[str(2 * Q(x)) for x in row] for row in gram] for gram in point["grams"]]
     with pytest.raises(checker.Refused, match="does not fulfill"):
-        checker.check(sealed(document))
+        checked(sealed(document))
 
 
 def trivial(proof: Any = None, **parts: Any) -> str:
@@ -774,5 +781,5 @@ def test_what_is_no_certificate_is_one_sentence(case: str, tmp_path: Path) -> No
 
 def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
     assert told(tmp_path / "none.json") == ("not read: No such file or directory", 2)
-    assert checker.main(["a\0b"]) == ("not read: 'a\\x00b' is no name of a file", 2)
-    assert checker.main([]) == ("usage: checker certificate.json, got 0 arguments", 2)
+    assert printing.main(["a\0b"]) == ("not read: 'a\\x00b' is no name of a file", 2)
+    assert printing.main([]) == ("usage: checker certificate.json, got 0 arguments", 2)

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from fedtheory.worst_case import skewed_selection
-from fedtheory.worst_case._arguments import constants as constants_of
 from fedtheory.worst_case._interpolation import Call
 from fedtheory.worst_case._record import Record
 from fedtheory.worst_case._semidefinite import Program, program_of
 from fedtheory.worst_case._trees import Branch, independent_draws, ranked_subsets, uniform_subsets
 from fedtheory.worst_case._vectors import Value, Vector
 from fedtheory.worst_case.aligned_selection import fedalign
+from fedtheory.worst_case.arguments import constants as constants_of
 from fedtheory.worst_case.biased_selection import power_of_choice
 from fedtheory.worst_case.error_floors import error_floor
 from fedtheory.worst_case.federated_averaging import fedavg

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from fedtheory.bounds import fedavg as li
-from fedtheory.worst_case._arguments import constants
+from fedtheory.worst_case.arguments import constants
 from fedtheory.worst_case.error_floors import fixed_round
 from fedtheory.worst_case.federated_averaging import fedavg
 

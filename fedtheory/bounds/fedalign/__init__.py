@@ -21,6 +21,7 @@ import lazy_loader
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
+    submodules=["_worst_cases"],
     submod_attrs={
         "alignment": ["included_gaps", "priority_weights", "rho", "theta"],
         "full_participation": ["decaying_step_sizes", "full_participation_gap"],
@@ -32,6 +33,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
 )
 
 if TYPE_CHECKING:
+    from fedtheory.bounds.fedalign import _worst_cases as _worst_cases
     from fedtheory.bounds.fedalign.alignment import included_gaps as included_gaps
     from fedtheory.bounds.fedalign.alignment import priority_weights as priority_weights
     from fedtheory.bounds.fedalign.alignment import rho as rho

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory import worst_case
+from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds._worst_cases import as_fractions, require_0
 from fedtheory.theorem.bound import Bound
 from fedtheory.theorem.draws import draw_class, step_size, tenths, whole
@@ -63,9 +64,7 @@ def _of_the_round(given: Mapping[str, Any], tau: int) -> tuple[Any, Any]:
 
 
 def _gradient_norm(bound: Bound, given: Mapping[str, Any]) -> Any:
-    from fedtheory.bounds.power_of_choice._worst_cases import GRADIENT_NORM
-
-    return GRADIENT_NORM.solve(bound, given)
+    return poc._worst_cases.GRADIENT_NORM.solve(bound, given)
 
 
 def _draw_class(rng: np.random.Generator) -> dict[str, Any]:
@@ -108,8 +107,8 @@ def _draw_gradient(rng: np.random.Generator) -> dict[str, Any]:
     return {"excess": tenths(rng, 1, 90), "L": tenths(rng, 1, 90)}
 
 
-GRADIENT_NORM = WorstCaseProblem(_gradient_norm, _draw_gradient)
-ONE_STEP = WorstCaseProblem(_first_step, _draw_step)
-REFINED_ONE_STEP = WorstCaseProblem(_first_step, _draw_refined_step)
-RECURSION = WorstCaseProblem(_first_round, _draw_recursion, looseness=1.2, remark=_G2)
-THEOREM = WorstCaseProblem(_first_round, _draw_theorem, looseness=1.5, remark=_G2)
+GRADIENT_NORM: WorstCaseProblem = WorstCaseProblem(_gradient_norm, _draw_gradient)
+ONE_STEP: WorstCaseProblem = WorstCaseProblem(_first_step, _draw_step)
+REFINED_ONE_STEP: WorstCaseProblem = WorstCaseProblem(_first_step, _draw_refined_step)
+RECURSION: WorstCaseProblem = WorstCaseProblem(_first_round, _draw_recursion, looseness=1.2, remark=_G2)
+THEOREM: WorstCaseProblem = WorstCaseProblem(_first_round, _draw_theorem, looseness=1.5, remark=_G2)

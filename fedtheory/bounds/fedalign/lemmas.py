@@ -1,7 +1,7 @@
 """FedALIGN, Appendix A: lemmas."""
 
 from fedtheory.arithmetic.functions import total
-from fedtheory.bounds.fedalign import _worst_cases
+from fedtheory.bounds import fedalign
 from fedtheory.bounds.fedalign.paper import (
     ANY_STEP,
     FROZEN_INDICATORS,
@@ -31,7 +31,7 @@ __all__ = ["aggregated_distance", "client_drift", "gradient_norm", "gradient_var
     left=LeftSide("squared gradient", "|grad F_k(w)|^2", model="any", after="any time"),
     assumes=(Smooth(source="Assumption 1"),),
     options=("any",),
-    worst_case=_worst_cases.GRADIENT_NORM,
+    worst_case=lambda: fedalign._worst_cases.GRADIENT_NORM,
 )
 def gradient_norm(excess: Scalar, *, L: Scalar) -> Summands:
     r"""Bound on a squared gradient norm, ``|grad F_k(w)|^2 <= 2 L (F_k(w) - F_k*)``.

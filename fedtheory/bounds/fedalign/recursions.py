@@ -3,7 +3,7 @@
 import numpy as np
 
 from fedtheory.arithmetic.functions import total
-from fedtheory.bounds.fedalign import _worst_cases
+from fedtheory.bounds import fedalign
 from fedtheory.bounds.fedalign.paper import (
     ANY_STEP,
     CURVATURE,
@@ -43,7 +43,7 @@ _GRADIENTS_OF_THE_ROUND = BoundedGradients(weights="p'_k I_k", at_starts=False)
     left=LeftSide("squared distance", "E |w_{t+1} - w*|^2", after="step", over=("noise",)),
     assumes=_ASSUMES,
     schemes=FULL,
-    worst_case=_worst_cases.ONE_STEP,
+    worst_case=lambda: fedalign._worst_cases.ONE_STEP,
 )
 def one_step(
     distance2: Scalar,
@@ -94,7 +94,7 @@ def one_step(
     schemes=FULL,
     printed=one_step,
     options=ANY_STEP,
-    worst_case=_worst_cases.REFINED_ONE_STEP,
+    worst_case=lambda: fedalign._worst_cases.REFINED_ONE_STEP,
 )
 def refined_one_step(
     distance2: Scalar,
@@ -198,7 +198,7 @@ def partial_one_step(
     assumes=(*CURVATURE, NOISE, GRADIENTS, FROZEN_INDICATORS, PRIORITY_WEIGHTS),
     schemes=FULL,
     step_sizes=decaying_step_sizes,
-    worst_case=_worst_cases.RECURSION,
+    worst_case=lambda: fedalign._worst_cases.RECURSION,
 )
 def recursion_gap(
     num_steps: Scalar,

@@ -9,6 +9,7 @@ import lazy_loader
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
+    submodules=["_worst_cases"],
     submod_attrs={
         "convergence": ["decaying_steps_gap"],
         "lemmas": ["one_step", "with_replacement_variance", "without_replacement_variance"],
@@ -24,6 +25,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
 )
 
 if TYPE_CHECKING:
+    from fedtheory.bounds.fedavg import _worst_cases as _worst_cases
     from fedtheory.bounds.fedavg.convergence import decaying_steps_gap as decaying_steps_gap
     from fedtheory.bounds.fedavg.lemmas import one_step as one_step
     from fedtheory.bounds.fedavg.lemmas import with_replacement_variance as with_replacement_variance

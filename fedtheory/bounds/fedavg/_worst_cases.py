@@ -139,12 +139,14 @@ def _draw_decaying(rng: np.random.Generator) -> dict[str, Any]:
 
 
 _NO_HETEROGENEITY = "the heterogeneity of the recursion that proves the bound vanishes for one local step"
-ONE_STEP = WorstCaseProblem(_step, _draw_step)
-ONE_ROUND = WorstCaseProblem(_distance, _draw_round)
-FIXED_ROUNDS = WorstCaseProblem(_distance, _draw_rounds)
-GAP_AFTER_STEP = WorstCaseProblem(_gap, _draw_gap)
-SAMPLED_STEP = WorstCaseProblem(_sampled_step, _draw_sampled_step)
-FULL_PARTICIPATION = WorstCaseProblem(_all_clients, _draw_horizon, looseness=2, remark=_NO_HETEROGENEITY)
-WITH_REPLACEMENT = WorstCaseProblem(_sampled, _draw_sampled, looseness=4, remark=_G2)
-WITHOUT_REPLACEMENT = WorstCaseProblem(_sampled, _draw_distinct, looseness=2, remark=_G2)
-DECAYING_STEPS = WorstCaseProblem(_sampled, _draw_decaying, looseness=64, remark=_G2)
+ONE_STEP: WorstCaseProblem = WorstCaseProblem(_step, _draw_step)
+ONE_ROUND: WorstCaseProblem = WorstCaseProblem(_distance, _draw_round)
+FIXED_ROUNDS: WorstCaseProblem = WorstCaseProblem(_distance, _draw_rounds)
+GAP_AFTER_STEP: WorstCaseProblem = WorstCaseProblem(_gap, _draw_gap)
+SAMPLED_STEP: WorstCaseProblem = WorstCaseProblem(_sampled_step, _draw_sampled_step)
+FULL_PARTICIPATION: WorstCaseProblem = WorstCaseProblem(
+    _all_clients, _draw_horizon, looseness=2, remark=_NO_HETEROGENEITY
+)
+WITH_REPLACEMENT: WorstCaseProblem = WorstCaseProblem(_sampled, _draw_sampled, looseness=4, remark=_G2)
+WITHOUT_REPLACEMENT: WorstCaseProblem = WorstCaseProblem(_sampled, _draw_distinct, looseness=2, remark=_G2)
+DECAYING_STEPS: WorstCaseProblem = WorstCaseProblem(_sampled, _draw_decaying, looseness=64, remark=_G2)

@@ -4,7 +4,7 @@ The function in this file is the form of their bound that Power-of-Choice states
 rho_bar = rho_tilde = 1. Their own theorems, with their step sizes and constants, are in ``theorems``.
 """
 
-from fedtheory.bounds.fedavg import _worst_cases
+from fedtheory.bounds import fedavg
 from fedtheory.bounds.fedavg.paper import FUNCTIONS, GRADIENTS, PAPER, WITH_REPLACEMENT
 from fedtheory.bounds.power_of_choice.decaying_steps import decaying_step_sizes as power_of_choice_steps
 from fedtheory.theorem.assumptions import Hypothesis, Noise, selected_by
@@ -36,7 +36,7 @@ _ASSUMES = (
     assumes=_ASSUMES,
     schemes=WITH_REPLACEMENT,
     step_sizes=power_of_choice_steps,
-    worst_case=_worst_cases.DECAYING_STEPS,
+    worst_case=lambda: fedavg._worst_cases.DECAYING_STEPS,
 )
 def decaying_steps_gap(
     num_steps: Scalar,

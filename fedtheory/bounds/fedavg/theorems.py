@@ -8,8 +8,8 @@ has made T - 1 steps and its denominator is ``gamma + T - 1``. The documentation
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
+from fedtheory.bounds import fedavg
 from fedtheory.bounds._step_sizes import curvatures, for_each_step
-from fedtheory.bounds.fedavg import _worst_cases
 from fedtheory.bounds.fedavg.paper import (
     BALANCED,
     DRAWS,
@@ -77,7 +77,7 @@ def decaying_step_sizes(num_steps: int, *, mu: float, L: float, local_steps: int
     assumes=_THEOREM,
     schemes=FULL_PARTICIPATION,
     step_sizes=decaying_step_sizes,
-    worst_case=_worst_cases.FULL_PARTICIPATION,
+    worst_case=lambda: fedavg._worst_cases.FULL_PARTICIPATION,
 )
 def full_participation_gap(
     num_steps: Scalar,
@@ -125,7 +125,7 @@ def full_participation_gap(
     assumes=(*_THEOREM, DRAWS),
     schemes=WITH_REPLACEMENT,
     step_sizes=decaying_step_sizes,
-    worst_case=_worst_cases.WITH_REPLACEMENT,
+    worst_case=lambda: fedavg._worst_cases.WITH_REPLACEMENT,
 )
 def with_replacement_gap(
     num_steps: Scalar,
@@ -174,7 +174,7 @@ def with_replacement_gap(
     assumes=(*_THEOREM, SUBSET, BALANCED, SEVERAL_CLIENTS),
     schemes=SUBSETS,
     step_sizes=decaying_step_sizes,
-    worst_case=_worst_cases.WITHOUT_REPLACEMENT,
+    worst_case=lambda: fedavg._worst_cases.WITHOUT_REPLACEMENT,
 )
 def without_replacement_gap(
     num_steps: Scalar,

@@ -7,7 +7,7 @@ size, so that the error floor of a fixed step size is of second order.
 """
 
 from fedtheory.arithmetic.functions import geometric, short_of_one
-from fedtheory.bounds.fedavg import _worst_cases
+from fedtheory.bounds import fedavg
 from fedtheory.bounds.fedavg.paper import (
     BALANCED,
     FULL_PARTICIPATION,
@@ -44,7 +44,7 @@ def _per_round(step_size, *, mu, L, local_steps):
     left=LeftSide("squared distance", "|w_+ - w*|^2", after="round"),
     assumes=_ASSUMES,
     schemes=FULL_PARTICIPATION,
-    worst_case=_worst_cases.ONE_ROUND,
+    worst_case=lambda: fedavg._worst_cases.ONE_ROUND,
 )
 def one_round(
     distance2: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, local_steps: Scalar, objective_gap: Scalar
@@ -93,7 +93,7 @@ def one_round(
     left=LeftSide("squared distance", "|w_T - w*|^2"),
     assumes=_ASSUMES,
     schemes=FULL_PARTICIPATION,
-    worst_case=_worst_cases.FIXED_ROUNDS,
+    worst_case=lambda: fedavg._worst_cases.FIXED_ROUNDS,
 )
 def fixed_step_distance(
     num_rounds: Scalar,
@@ -143,7 +143,7 @@ def fixed_step_distance(
     left=LeftSide("squared distance", "E |w_+ - w*|^2", after="step", over=("selection",)),
     assumes=(*_ASSUMES, SUBSET, BALANCED, SEVERAL_CLIENTS),
     schemes=SUBSETS,
-    worst_case=_worst_cases.SAMPLED_STEP,
+    worst_case=lambda: fedavg._worst_cases.SAMPLED_STEP,
 )
 def sampled_step(
     distance2: Scalar,
@@ -202,7 +202,7 @@ def sampled_step(
     left=LeftSide("gap", "F(w_+) - F*", after="step"),
     assumes=_ASSUMES,
     schemes=FULL_PARTICIPATION,
-    worst_case=_worst_cases.GAP_AFTER_STEP,
+    worst_case=lambda: fedavg._worst_cases.GAP_AFTER_STEP,
 )
 def gap_after_step(distance2: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar) -> Summands:
     r"""Bound on ``F(w_+) - F*`` after one local step of all clients from ``Delta = |w - w*|^2``; some F attains it.

@@ -8,28 +8,69 @@ the bounds for many rounds, and ``lemmas`` the lemmas.
 Arguments: ``distance2`` is ``|x - x*|^2``; ``gap`` is ``f(x) - f*``; ``objective_gap`` is
 ``sum_i w_i (f_i(x*) - f_i*)``; ``max_weight`` and ``sum_squared_weights`` are W and S2; ``relative_noise`` and
 ``sigma2`` are M and sigma^2 of Assumptions 7 and 8; ``dissimilarity`` is rho of Assumption 9.
+
+Modules are imported on first use.
 """
 
-from fedtheory.bounds.optimal_client_sampling.dsgd import dsgd_convex_clients as dsgd_convex_clients
-from fedtheory.bounds.optimal_client_sampling.dsgd import dsgd_nonconvex as dsgd_nonconvex
-from fedtheory.bounds.optimal_client_sampling.dsgd import dsgd_per_client_variant as dsgd_per_client_variant
-from fedtheory.bounds.optimal_client_sampling.dsgd import dsgd_strongly_convex as dsgd_strongly_convex
-from fedtheory.bounds.optimal_client_sampling.fedavg import fedavg_convex_clients as fedavg_convex_clients
-from fedtheory.bounds.optimal_client_sampling.fedavg import fedavg_nonconvex as fedavg_nonconvex
-from fedtheory.bounds.optimal_client_sampling.fedavg import fedavg_strongly_convex as fedavg_strongly_convex
-from fedtheory.bounds.optimal_client_sampling.fedavg import (
-    fedavg_strongly_convex_per_client as fedavg_strongly_convex_per_client,
+from typing import TYPE_CHECKING
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submodules=["_worst_cases"],
+    submod_attrs={
+        "dsgd": ["dsgd_convex_clients", "dsgd_nonconvex", "dsgd_per_client_variant", "dsgd_strongly_convex"],
+        "fedavg": [
+            "fedavg_convex_clients",
+            "fedavg_nonconvex",
+            "fedavg_strongly_convex",
+            "fedavg_strongly_convex_per_client",
+        ],
+        "lemmas": [
+            "client_drift",
+            "dsgd_second_moment",
+            "estimator_error",
+            "estimator_second_moment",
+            "fedavg_second_moment",
+            "perturbed_inner_product",
+        ],
+        "paper": ["PAPER"],
+        "rounds": [
+            "dsgd_average_gradient",
+            "dsgd_contraction",
+            "fedavg_average_gradient",
+            "fedavg_contraction",
+            "full_participation",
+            "full_participation_distance",
+        ],
+    },
 )
-from fedtheory.bounds.optimal_client_sampling.lemmas import client_drift as client_drift
-from fedtheory.bounds.optimal_client_sampling.lemmas import dsgd_second_moment as dsgd_second_moment
-from fedtheory.bounds.optimal_client_sampling.lemmas import estimator_error as estimator_error
-from fedtheory.bounds.optimal_client_sampling.lemmas import estimator_second_moment as estimator_second_moment
-from fedtheory.bounds.optimal_client_sampling.lemmas import fedavg_second_moment as fedavg_second_moment
-from fedtheory.bounds.optimal_client_sampling.lemmas import perturbed_inner_product as perturbed_inner_product
-from fedtheory.bounds.optimal_client_sampling.paper import PAPER as PAPER
-from fedtheory.bounds.optimal_client_sampling.rounds import dsgd_average_gradient as dsgd_average_gradient
-from fedtheory.bounds.optimal_client_sampling.rounds import dsgd_contraction as dsgd_contraction
-from fedtheory.bounds.optimal_client_sampling.rounds import fedavg_average_gradient as fedavg_average_gradient
-from fedtheory.bounds.optimal_client_sampling.rounds import fedavg_contraction as fedavg_contraction
-from fedtheory.bounds.optimal_client_sampling.rounds import full_participation as full_participation
-from fedtheory.bounds.optimal_client_sampling.rounds import full_participation_distance as full_participation_distance
+
+if TYPE_CHECKING:
+    from fedtheory.bounds.optimal_client_sampling import _worst_cases as _worst_cases
+    from fedtheory.bounds.optimal_client_sampling.dsgd import dsgd_convex_clients as dsgd_convex_clients
+    from fedtheory.bounds.optimal_client_sampling.dsgd import dsgd_nonconvex as dsgd_nonconvex
+    from fedtheory.bounds.optimal_client_sampling.dsgd import dsgd_per_client_variant as dsgd_per_client_variant
+    from fedtheory.bounds.optimal_client_sampling.dsgd import dsgd_strongly_convex as dsgd_strongly_convex
+    from fedtheory.bounds.optimal_client_sampling.fedavg import fedavg_convex_clients as fedavg_convex_clients
+    from fedtheory.bounds.optimal_client_sampling.fedavg import fedavg_nonconvex as fedavg_nonconvex
+    from fedtheory.bounds.optimal_client_sampling.fedavg import fedavg_strongly_convex as fedavg_strongly_convex
+    from fedtheory.bounds.optimal_client_sampling.fedavg import (
+        fedavg_strongly_convex_per_client as fedavg_strongly_convex_per_client,
+    )
+    from fedtheory.bounds.optimal_client_sampling.lemmas import client_drift as client_drift
+    from fedtheory.bounds.optimal_client_sampling.lemmas import dsgd_second_moment as dsgd_second_moment
+    from fedtheory.bounds.optimal_client_sampling.lemmas import estimator_error as estimator_error
+    from fedtheory.bounds.optimal_client_sampling.lemmas import estimator_second_moment as estimator_second_moment
+    from fedtheory.bounds.optimal_client_sampling.lemmas import fedavg_second_moment as fedavg_second_moment
+    from fedtheory.bounds.optimal_client_sampling.lemmas import perturbed_inner_product as perturbed_inner_product
+    from fedtheory.bounds.optimal_client_sampling.paper import PAPER as PAPER
+    from fedtheory.bounds.optimal_client_sampling.rounds import dsgd_average_gradient as dsgd_average_gradient
+    from fedtheory.bounds.optimal_client_sampling.rounds import dsgd_contraction as dsgd_contraction
+    from fedtheory.bounds.optimal_client_sampling.rounds import fedavg_average_gradient as fedavg_average_gradient
+    from fedtheory.bounds.optimal_client_sampling.rounds import fedavg_contraction as fedavg_contraction
+    from fedtheory.bounds.optimal_client_sampling.rounds import full_participation as full_participation
+    from fedtheory.bounds.optimal_client_sampling.rounds import (
+        full_participation_distance as full_participation_distance,
+    )

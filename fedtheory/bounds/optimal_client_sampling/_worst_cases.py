@@ -42,14 +42,14 @@ def _left(bound: Bound, given: Mapping[str, Any]) -> tuple[Any, Fraction]:
 
 
 def _step(bound: Bound, given: Mapping[str, Any]) -> Any:
-    from fedtheory.worst_case._arguments import constants
-    from fedtheory.worst_case.optimal_sampling import sampled_step
-
     num_clients, gamma = _equal(given)
     value, descent = _left(bound, given)
     known = {name: given[name] for name in ("mu", "L", "distance2")} | {"objective_gap": _objective_gap(given)}
-    units, weights = constants(1, given["step_size"], **known), [Fraction(1, num_clients)] * num_clients
-    p = sampled_step(units, weights, gamma * num_clients, "uniform", descent)
+    units, weights = (
+        worst_case.arguments.constants(1, given["step_size"], **known),
+        [Fraction(1, num_clients)] * num_clients,
+    )
+    p = worst_case.optimal_sampling.sampled_step(units, weights, gamma * num_clients, "uniform", descent)
     return worst_case.Comparison(value, p.solve(), _LEFT)
 
 
@@ -159,11 +159,11 @@ def _draw_round_contraction(rng: np.random.Generator) -> dict[str, Any]:
     return given | {"smallest_gamma": given.pop("gamma"), "mean_inverse_gamma": Fraction(1)}
 
 
-STEP = WorstCaseProblem(_step, _draw_step)
-CONVEX_STEP = WorstCaseProblem(_step, _draw_convex_step)
-CONTRACTION = WorstCaseProblem(_step, _draw_contraction)
-ALL_CLIENTS = WorstCaseProblem(_all_clients, _draw_all_clients)
-ALL_CLIENTS_ROUNDS = WorstCaseProblem(_all_clients, _draw_rounds, name="eq-22")
-ROUND = WorstCaseProblem(_round, _draw_round)
-ROUND_PER_CLIENT = WorstCaseProblem(_round, _draw_per_client, name="theorem-17-per-client")
-ROUND_CONTRACTION = WorstCaseProblem(_round, _draw_round_contraction)
+STEP: WorstCaseProblem = WorstCaseProblem(_step, _draw_step)
+CONVEX_STEP: WorstCaseProblem = WorstCaseProblem(_step, _draw_convex_step)
+CONTRACTION: WorstCaseProblem = WorstCaseProblem(_step, _draw_contraction)
+ALL_CLIENTS: WorstCaseProblem = WorstCaseProblem(_all_clients, _draw_all_clients)
+ALL_CLIENTS_ROUNDS: WorstCaseProblem = WorstCaseProblem(_all_clients, _draw_rounds, name="eq-22")
+ROUND: WorstCaseProblem = WorstCaseProblem(_round, _draw_round)
+ROUND_PER_CLIENT: WorstCaseProblem = WorstCaseProblem(_round, _draw_per_client, name="theorem-17-per-client")
+ROUND_CONTRACTION: WorstCaseProblem = WorstCaseProblem(_round, _draw_round_contraction)

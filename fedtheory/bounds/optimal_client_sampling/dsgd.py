@@ -1,6 +1,6 @@
 """Optimal Client Sampling: one round of DSGD with independent sampling."""
 
-from fedtheory.bounds.optimal_client_sampling import _worst_cases
+from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.bounds.optimal_client_sampling.paper import (
     BOUNDED_BELOW,
     CONVEX_CLIENTS,
@@ -29,7 +29,7 @@ __all__ = ["dsgd_convex_clients", "dsgd_nonconvex", "dsgd_per_client_variant", "
     left=LeftSide("squared distance", "E |x^{k+1} - x*|^2", after="step", over=("selection", "noise")),
     assumes=(SMOOTH, STRONGLY_CONVEX, MINIMA, GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS),
     schemes=SCHEMES,
-    worst_case=_worst_cases.STEP,
+    worst_case=lambda: ocs._worst_cases.STEP,
 )
 def dsgd_strongly_convex(
     distance2: Scalar,
@@ -132,7 +132,7 @@ def dsgd_per_client_variant(
     left=LeftSide("squared distance", "E |x^{k+1} - x*|^2", after="step", over=("selection", "noise")),
     assumes=(SMOOTH, STRONGLY_CONVEX, CONVEX_CLIENTS, GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS),
     schemes=SCHEMES,
-    worst_case=_worst_cases.CONVEX_STEP,
+    worst_case=lambda: ocs._worst_cases.CONVEX_STEP,
 )
 def dsgd_convex_clients(
     distance2: Scalar,

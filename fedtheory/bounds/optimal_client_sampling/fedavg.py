@@ -3,7 +3,7 @@
 ``step_size`` is the effective step size ``eta = R eta_l eta_g``; ``server_step_size`` is eta_g.
 """
 
-from fedtheory.bounds.optimal_client_sampling import _worst_cases
+from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.bounds.optimal_client_sampling.paper import (
     BOUNDED_BELOW,
     CONVEX_CLIENTS,
@@ -44,7 +44,7 @@ _ONE_ROUND = (SMOOTH, LOCAL_GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS, *FEDAVG
     assumes=(_STRONGLY_CONVEX_CLIENTS, MINIMA, *_ONE_ROUND),
     schemes=SCHEMES,
     domains=WHOLE_MOVE,
-    worst_case=_worst_cases.ROUND,
+    worst_case=lambda: ocs._worst_cases.ROUND,
 )
 def fedavg_strongly_convex(
     distance2: Scalar,
@@ -103,7 +103,7 @@ def fedavg_strongly_convex(
     assumes=(_STRONGLY_CONVEX_CLIENTS, MINIMA, *_ONE_ROUND),
     schemes=SCHEMES,
     domains=WHOLE_MOVE,
-    worst_case=_worst_cases.ROUND_PER_CLIENT,
+    worst_case=lambda: ocs._worst_cases.ROUND_PER_CLIENT,
 )
 def fedavg_strongly_convex_per_client(
     distance2: Scalar,
@@ -163,7 +163,7 @@ def fedavg_strongly_convex_per_client(
     assumes=(STRONGLY_CONVEX, CONVEX_CLIENTS, MINIMA, *_ONE_ROUND),
     schemes=SCHEMES,
     domains=WHOLE_MOVE,
-    worst_case=_worst_cases.ROUND,
+    worst_case=lambda: ocs._worst_cases.ROUND,
 )
 def fedavg_convex_clients(
     distance2: Scalar,

@@ -6,7 +6,7 @@ lower bound in every round (m/n always is). ``mean_inverse_gamma`` must be at le
 """
 
 from fedtheory.arithmetic.functions import geometric
-from fedtheory.bounds.optimal_client_sampling import _worst_cases
+from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.bounds.optimal_client_sampling.paper import (
     BOUNDED_BELOW,
     CONVEX_CLIENTS,
@@ -59,7 +59,7 @@ _FULL_PARTICIPATION = (Scheme("all", "weighted"),)
     left=LeftSide("squared distance", "E |x^{k+1} - x*|^2", after="step", over=("selection", "noise")),
     assumes=(STRONGLY_CONVEX, MINIMA, *_DSGD),
     schemes=SCHEMES,
-    worst_case=_worst_cases.CONTRACTION,
+    worst_case=lambda: ocs._worst_cases.CONTRACTION,
 )
 def dsgd_contraction(
     distance2: Scalar,
@@ -159,7 +159,7 @@ def dsgd_average_gradient(
     assumes=(STRONGLY_CONVEX, CONVEX_CLIENTS, MINIMA, *_FEDAVG),
     schemes=SCHEMES,
     domains=WHOLE_MOVE,
-    worst_case=_worst_cases.ROUND_CONTRACTION,
+    worst_case=lambda: ocs._worst_cases.ROUND_CONTRACTION,
 )
 def fedavg_contraction(
     distance2: Scalar,
@@ -277,7 +277,7 @@ def fedavg_average_gradient(
     left=LeftSide("squared distance", "E |x^{k+1} - x*|^2", after="step", over=("noise",)),
     assumes=_FULL,
     schemes=_FULL_PARTICIPATION,
-    worst_case=_worst_cases.ALL_CLIENTS,
+    worst_case=lambda: ocs._worst_cases.ALL_CLIENTS,
 )
 def full_participation(
     distance2: Scalar, *, step_size: Scalar, mu: Scalar, L: Scalar, sum_squared_weights: Scalar, sigma2: Scalar
@@ -307,7 +307,7 @@ def full_participation(
     left=LeftSide("squared distance", "E |x^K - x*|^2", over=("noise",)),
     assumes=_FULL,
     schemes=_FULL_PARTICIPATION,
-    worst_case=_worst_cases.ALL_CLIENTS_ROUNDS,
+    worst_case=lambda: ocs._worst_cases.ALL_CLIENTS_ROUNDS,
 )
 def full_participation_distance(
     num_rounds: Scalar,

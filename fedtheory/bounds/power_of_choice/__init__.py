@@ -22,6 +22,7 @@ import lazy_loader
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
+    submodules=["_worst_cases"],
     submod_attrs={
         "decaying_steps": ["decaying_step_sizes", "decaying_steps_gap", "refined_decaying_steps_gap"],
         "exact_lemmas": ["exact_client_drift", "loss_after_step"],
@@ -41,6 +42,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
 )
 
 if TYPE_CHECKING:
+    from fedtheory.bounds.power_of_choice import _worst_cases as _worst_cases
     from fedtheory.bounds.power_of_choice.decaying_steps import decaying_step_sizes as decaying_step_sizes
     from fedtheory.bounds.power_of_choice.decaying_steps import decaying_steps_gap as decaying_steps_gap
     from fedtheory.bounds.power_of_choice.decaying_steps import refined_decaying_steps_gap as refined_decaying_steps_gap

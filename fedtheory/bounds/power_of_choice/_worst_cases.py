@@ -67,15 +67,12 @@ def _weighted(bound: Bound, given: Mapping[str, Any]) -> Any:
 
 def _averaged(bound: Bound, given: Mapping[str, Any]) -> Any:
     """Solve for the objective at the rounds' starting models in one program; selected clients have weights near 0."""
-    from fedtheory.worst_case._arguments import constants
-    from fedtheory.worst_case.skewed_selection import averaged_gap, skews
-
     require_0(given, "sigma2", of="averaged models")
     tau, num_rounds, eta = given["local_steps"], given["num_rounds"], given["step_size"]
     known = {name: given[name] for name in ("mu", "L", "objective_gap")} | {"distance2": given["initial_distance2"]}
-    units, c = constants(tau * num_rounds, eta, **known), 1 - eta * Fraction(given["mu"])
-    ratios = skews(units, given["rho_diagonal"], given["rho_tilde"], given["num_selected"])
-    return averaged_gap(units, ratios, [c ** (-tau * r) for r in range(num_rounds)]).solve()
+    units, c = worst_case.arguments.constants(tau * num_rounds, eta, **known), 1 - eta * Fraction(given["mu"])
+    ratios = worst_case.skewed_selection.skews(units, given["rho_diagonal"], given["rho_tilde"], given["num_selected"])
+    return worst_case.skewed_selection.averaged_gap(units, ratios, [c ** (-tau * r) for r in range(num_rounds)]).solve()
 
 
 def _gradient_norm(bound: Bound, given: Mapping[str, Any]) -> Any:
@@ -213,18 +210,20 @@ def _draw_drift(rng: np.random.Generator) -> dict[str, Any]:
     return known | {"step_size": size, "local_steps": steps, "G2": tenths(rng, 1, 90)}
 
 
-GRADIENT_NORM = WorstCaseProblem(_gradient_norm, _draw_gradient)
-LOSS_AFTER_STEP = WorstCaseProblem(_loss_after_step, _draw_loss_after_step)
-DRIFT = WorstCaseProblem(_drift, _draw_drift)
-ONE_STEP = WorstCaseProblem(_first_step, _draw_one_step)
-WEIGHTED_STEP = WorstCaseProblem(_weighted, _draw_weighted_step)
-ONE_ROUND = WorstCaseProblem(_round, _draw_round)
-FIXED_ROUNDS = WorstCaseProblem(_rounds, _draw_fixed_rounds)
-DECAYING_ROUNDS = WorstCaseProblem(_rounds, _draw_decaying_rounds)
-AVERAGED_ROUNDS = WorstCaseProblem(_averaged, _draw_averaged, looseness=1.05)
-DECAYING_STEPS = WorstCaseProblem(_rounds, _draw_horizon, looseness=1.2, remark=_G2)
-REFINED_DECAYING_STEPS = WorstCaseProblem(_rounds, _draw_horizon, looseness=1.05, remark=_G2)
-FIXED_STEPS = WorstCaseProblem(_rounds, _draw_gap_horizon, remark=_G2)
-REFINED_FIXED_STEPS = WorstCaseProblem(_rounds, _draw_fixed_horizon, remark=_G2)
-WEIGHTED_AVERAGE = WorstCaseProblem(_weighted, _draw_weighted, remark=_G2)
-DERIVED_WEIGHTED_AVERAGE = WorstCaseProblem(_weighted, _draw_derived_weighted, looseness=4, remark=_G2)
+GRADIENT_NORM: WorstCaseProblem = WorstCaseProblem(_gradient_norm, _draw_gradient)
+LOSS_AFTER_STEP: WorstCaseProblem = WorstCaseProblem(_loss_after_step, _draw_loss_after_step)
+DRIFT: WorstCaseProblem = WorstCaseProblem(_drift, _draw_drift)
+ONE_STEP: WorstCaseProblem = WorstCaseProblem(_first_step, _draw_one_step)
+WEIGHTED_STEP: WorstCaseProblem = WorstCaseProblem(_weighted, _draw_weighted_step)
+ONE_ROUND: WorstCaseProblem = WorstCaseProblem(_round, _draw_round)
+FIXED_ROUNDS: WorstCaseProblem = WorstCaseProblem(_rounds, _draw_fixed_rounds)
+DECAYING_ROUNDS: WorstCaseProblem = WorstCaseProblem(_rounds, _draw_decaying_rounds)
+AVERAGED_ROUNDS: WorstCaseProblem = WorstCaseProblem(_averaged, _draw_averaged, looseness=1.05)
+DECAYING_STEPS: WorstCaseProblem = WorstCaseProblem(_rounds, _draw_horizon, looseness=1.2, remark=_G2)
+REFINED_DECAYING_STEPS: WorstCaseProblem = WorstCaseProblem(_rounds, _draw_horizon, looseness=1.05, remark=_G2)
+FIXED_STEPS: WorstCaseProblem = WorstCaseProblem(_rounds, _draw_gap_horizon, remark=_G2)
+REFINED_FIXED_STEPS: WorstCaseProblem = WorstCaseProblem(_rounds, _draw_fixed_horizon, remark=_G2)
+WEIGHTED_AVERAGE: WorstCaseProblem = WorstCaseProblem(_weighted, _draw_weighted, remark=_G2)
+DERIVED_WEIGHTED_AVERAGE: WorstCaseProblem = WorstCaseProblem(
+    _weighted, _draw_derived_weighted, looseness=4, remark=_G2
+)

@@ -2,8 +2,8 @@
 
 from fedtheory._support.validate import Array
 from fedtheory.arithmetic.functions import maximum
+from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds._step_sizes import curvatures, for_each_step
-from fedtheory.bounds.power_of_choice import _worst_cases
 from fedtheory.bounds.power_of_choice.paper import (
     MEAN,
     PAPER,
@@ -117,7 +117,7 @@ def _printed_decaying_steps_gap(
     schemes=MEAN,
     step_sizes=decaying_step_sizes,
     printed=_printed_decaying_steps_gap,
-    worst_case=_worst_cases.DECAYING_STEPS,
+    worst_case=lambda: poc._worst_cases.DECAYING_STEPS,
 )
 def decaying_steps_gap(
     num_steps: Scalar,
@@ -184,7 +184,7 @@ def decaying_steps_gap(
     schemes=MEAN,
     step_sizes=decaying_step_sizes,
     printed=_printed_decaying_steps_gap,
-    worst_case=_worst_cases.REFINED_DECAYING_STEPS,
+    worst_case=lambda: poc._worst_cases.REFINED_DECAYING_STEPS,
 )
 def refined_decaying_steps_gap(
     num_steps: Scalar,

@@ -1,7 +1,7 @@
 """Lemmas of Power-of-Choice in their sharpest form, which some federation attains; not in the paper."""
 
 from fedtheory.arithmetic.functions import geometric, short_of_one
-from fedtheory.bounds.power_of_choice import _worst_cases
+from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds.power_of_choice.paper import ANY_MEAN, ANY_STEP, LOWEST, PAPER, short_steps
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Convex, Hypothesis, Smooth, StronglyConvex
 from fedtheory.theorem.bound import Scalar, Summands, states
@@ -31,7 +31,7 @@ _STARTING_GRADIENTS = Hypothesis(
     side="lower",
     assumes=(Smooth(of="F_k"), Convex(of="F_k"), LOWEST, short_steps(1)),
     options=("strategy", *ANY_STEP),
-    worst_case=_worst_cases.LOSS_AFTER_STEP,
+    worst_case=lambda: poc._worst_cases.LOSS_AFTER_STEP,
 )
 def loss_after_step(excess: Scalar, *, step_size: Scalar, L: Scalar) -> Summands:
     r"""Lower bound on ``F_k(y - step_size grad F_k(y)) - F_k*``; a step keeps ``(1 - step_size L)^2`` of the excess.
@@ -72,7 +72,7 @@ def loss_after_step(excess: Scalar, *, step_size: Scalar, L: Scalar) -> Summands
     left=LeftSide("drift", "1/m sum_k |w_bar_t - w_k_t|^2", model="clients", after="step"),
     assumes=(Smooth(), StronglyConvex(), _STARTING_GRADIENTS, EXACT_GRADIENTS, short_steps(1)),
     schemes=ANY_MEAN,
-    worst_case=_worst_cases.DRIFT,
+    worst_case=lambda: poc._worst_cases.DRIFT,
 )
 def exact_client_drift(step_size: Scalar, *, mu: Scalar, L: Scalar, local_steps: Scalar, G2: Scalar) -> Summands:
     r"""Bound on ``1/m sum_k |w_bar_t - w_k_t|^2`` before the end of the round; two equal groups of clients attain it.

@@ -1,7 +1,7 @@
 """Power-of-Choice, Theorem A.1: fixed step size; printed, corrected and refined forms."""
 
 from fedtheory.arithmetic.functions import geometric
-from fedtheory.bounds.power_of_choice import _worst_cases
+from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds.power_of_choice.paper import (
     MEAN,
     NONNEGATIVE_SKEW,
@@ -90,7 +90,7 @@ def _printed_fixed_step_gap(
     assumes=(*REPAIRED, short_steps()),
     schemes=MEAN,
     printed=_printed_fixed_step_gap,
-    worst_case=_worst_cases.FIXED_STEPS,
+    worst_case=lambda: poc._worst_cases.FIXED_STEPS,
 )
 def fixed_step_gap(
     num_steps: Scalar,
@@ -154,7 +154,7 @@ def fixed_step_gap(
     assumes=(*REPAIRED, short_steps()),
     schemes=MEAN,
     printed=_printed_fixed_step_gap,
-    worst_case=_worst_cases.REFINED_FIXED_STEPS,
+    worst_case=lambda: poc._worst_cases.REFINED_FIXED_STEPS,
 )
 def refined_fixed_step_gap(
     num_steps: Scalar,

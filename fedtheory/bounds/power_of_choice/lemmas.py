@@ -1,7 +1,7 @@
 """Power-of-Choice, Appendix B: lemmas."""
 
 from fedtheory.arithmetic.functions import mean
-from fedtheory.bounds.power_of_choice import _worst_cases
+from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds.power_of_choice.paper import ANY_MEAN, HALVING, LOWEST, MARGINAL_GRADIENTS, PAPER
 from fedtheory.theorem.assumptions import BoundedGradients, Smooth
 from fedtheory.theorem.bound import Scalar, Summands, states
@@ -20,7 +20,7 @@ _ACTIVE_GRADIENTS = BoundedGradients(weights="1/m", at_starts=False)
     left=LeftSide("squared gradient", "|grad F_k(w)|^2", model="any", after="any time"),
     assumes=(Smooth(of="F_k"), LOWEST),
     options=("any",),
-    worst_case=_worst_cases.GRADIENT_NORM,
+    worst_case=lambda: poc._worst_cases.GRADIENT_NORM,
 )
 def gradient_norm(excess: Scalar, *, L: Scalar) -> Summands:
     r"""Bound on a squared gradient norm, ``|grad F_k(w)|^2 <= 2 L (F_k(w) - F_k*)``.

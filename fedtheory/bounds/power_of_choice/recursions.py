@@ -1,6 +1,6 @@
 """Power-of-Choice, Appendices C and E: one-step recursions, printed and corrected."""
 
-from fedtheory.bounds.power_of_choice import _worst_cases
+from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds.power_of_choice.paper import (
     ANY_STEP,
     HALVING,
@@ -98,7 +98,7 @@ def _printed_one_step(
     schemes=MEAN,
     printed=_printed_one_step,
     options=ANY_STEP,
-    worst_case=_worst_cases.ONE_STEP,
+    worst_case=lambda: poc._worst_cases.ONE_STEP,
 )
 def one_step(
     distance2: Scalar,
@@ -225,7 +225,7 @@ def _printed_weighted_one_step(
     schemes=WEIGHTED,
     printed=_printed_weighted_one_step,
     options=ANY_STEP,
-    worst_case=_worst_cases.WEIGHTED_STEP,
+    worst_case=lambda: poc._worst_cases.WEIGHTED_STEP,
 )
 def weighted_one_step(
     distance2: Scalar,

@@ -14,8 +14,8 @@ which sum to one only if all p_k are equal. The recursion (81) is false for m = 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.arithmetic.functions import maximum
+from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds._step_sizes import curvatures, for_each_step
-from fedtheory.bounds.power_of_choice import _worst_cases
 from fedtheory.bounds.power_of_choice.paper import (
     ORDERED_SKEWS,
     PAPER,
@@ -139,7 +139,7 @@ def _printed_weighted_average_gap(
     schemes=WEIGHTED,
     step_sizes=weighted_step_sizes,
     printed=_printed_weighted_average_gap,
-    worst_case=_worst_cases.DERIVED_WEIGHTED_AVERAGE,
+    worst_case=lambda: poc._worst_cases.DERIVED_WEIGHTED_AVERAGE,
 )
 def derived_weighted_average_gap(
     num_steps: Scalar,
@@ -207,7 +207,7 @@ def derived_weighted_average_gap(
     schemes=WEIGHTED,
     step_sizes=weighted_step_sizes,
     printed=_printed_weighted_average_gap,
-    worst_case=_worst_cases.WEIGHTED_AVERAGE,
+    worst_case=lambda: poc._worst_cases.WEIGHTED_AVERAGE,
 )
 def weighted_average_gap(
     num_steps: Scalar,

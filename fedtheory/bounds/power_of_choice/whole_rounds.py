@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from fedtheory._support import validate
 from fedtheory.arithmetic.functions import geometric, short_of_one
-from fedtheory.bounds.power_of_choice import _worst_cases
+from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds.power_of_choice.paper import MEAN, PAPER, WITHOUT_GRADIENTS, short_steps
 from fedtheory.theorem.bound import Scalar, Summands, states
 from fedtheory.theorem.left_side import LeftSide
@@ -87,7 +87,7 @@ def round_coefficients(
     left=LeftSide("squared distance", "E |w_{t+tau} - w*|^2", after="round", over=("selection", "noise")),
     assumes=(*WITHOUT_GRADIENTS, short_steps(1)),
     schemes=MEAN,
-    worst_case=_worst_cases.ONE_ROUND,
+    worst_case=lambda: poc._worst_cases.ONE_ROUND,
 )
 def one_round(
     distance2: Scalar,

@@ -14,8 +14,8 @@ worst cases, where the dual of a semidefinite program led to the first of them.
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.arithmetic.functions import geometric, maximum
+from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds._step_sizes import for_each_step
-from fedtheory.bounds.power_of_choice import _worst_cases
 from fedtheory.bounds.power_of_choice.paper import (
     MEAN,
     PAPER,
@@ -48,7 +48,7 @@ _LATE = Hypothesis(
     left=LeftSide("squared distance", "E |w_T - w*|^2", over=("selection", "noise")),
     assumes=(*WITHOUT_GRADIENTS, short_steps(1)),
     schemes=MEAN,
-    worst_case=_worst_cases.FIXED_ROUNDS,
+    worst_case=lambda: poc._worst_cases.FIXED_ROUNDS,
 )
 def fixed_step_distance(
     num_rounds: Scalar,
@@ -136,7 +136,7 @@ def delayed_step_sizes(num_steps: int, *, mu: float, gamma: float) -> Array:
     assumes=(*WITHOUT_GRADIENTS, POSITIVE_DIAGONAL, _LATE),
     schemes=MEAN,
     step_sizes=delayed_step_sizes,
-    worst_case=_worst_cases.DECAYING_ROUNDS,
+    worst_case=lambda: poc._worst_cases.DECAYING_ROUNDS,
 )
 def decaying_steps_distance(
     num_rounds: Scalar,
@@ -211,7 +211,7 @@ def decaying_steps_distance(
     ),
     assumes=(*WITHOUT_GRADIENTS, POSITIVE_DIAGONAL, _SHORTER_STEPS),
     schemes=MEAN,
-    worst_case=_worst_cases.AVERAGED_ROUNDS,
+    worst_case=lambda: poc._worst_cases.AVERAGED_ROUNDS,
 )
 def averaged_rounds_gap(
     num_rounds: Scalar,

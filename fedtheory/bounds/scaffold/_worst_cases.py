@@ -32,12 +32,10 @@ def controlled_start(given: Mapping[str, Any]) -> tuple[Any, Any, Any, Any]:
 
 
 def _solve(bound: Bound, given: Mapping[str, Any]) -> Any:
-    from fedtheory.worst_case.control_variates import after_round
-
     p, clients, w, error = controlled_start(given)
     eta, tau, first = Fraction(given["step_size"]), given["local_steps"], bound.__name__ == "option_one_round"
     for _ in range(given.get("num_rounds", 1)):
-        w, error = after_round(clients, w, error, tau, eta, first=first)
+        w, error = worst_case.control_variates.after_round(clients, w, error, tau, eta, first=first)
     weight = (eta * tau) ** 2
     if first:
         left = 1 - eta * given["mu"]

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from fedtheory import exact
 from fedtheory.arithmetic.functions import geometric
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims._comparisons import Chain, one_step_distances, step, theorem_constants
@@ -142,14 +143,15 @@ def small_steps_bias_unbiased() -> Finding:
     remark="rho_bar <= L/mu, the limit of the ratio of two F_k - F_k* far away; (8 + 3 kappa)/(16 kappa) < 1",
 )
 def second_condition(rng: np.random.Generator) -> Finding:
-    from fedtheory.exact.selection_skews import selection_skew
     from fedtheory.selection.power_of_choice import PowerOfChoice
 
     fed = draw_federation(rng)
     d = whole(rng, 1, fed.num_clients)
     m = whole(rng, 1, d)
     # Zeros are valid subset minima; the lower bound of rho_bar, which is expensive, is not needed here.
-    skews = selection_skew(fed.rounded(), PowerOfChoice(m, d), num_models=20, least_ratios=np.zeros(fed.num_clients))
+    skews = exact.selection_skew(
+        fed.rounded(), PowerOfChoice(m, d), num_models=20, least_ratios=np.zeros(fed.num_clients)
+    )
     mu, L = float(fed.strong_convexity), float(fed.smoothness)
     instance = {**format_federation(fed), "num_selected": m, "num_candidates": d}
     return at_most(1 / (4 * L), 1 / (2 * mu * (1 + 3 * skews.rho_bar.upper / 8)), instance=instance)

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from fedtheory import federation
 from fedtheory.bounds.power_of_choice import PAPER
 from fedtheory.instances.draws import draw_federation, draw_model
 from fedtheory.instances.formatting import format_federation
@@ -21,12 +22,9 @@ from fedtheory.theorem.paper import Statement
     "identity",
 )
 def equation_1(rng: np.random.Generator) -> Finding:
-    from fedtheory.federation.client_data import FederatedData
-    from fedtheory.federation.softmax import SoftmaxFederation
-
     sizes = [whole(rng, 1, 4) for _ in range(whole(rng, 1, 4))]
     clients = [(rng.integers(-8, 9, size=(n, 1)) / 4, rng.integers(2, size=n)) for n in sizes]
-    fed = SoftmaxFederation(FederatedData.from_clients(clients, num_classes=2))
+    fed = federation.SoftmaxFederation(federation.FederatedData.from_clients(clients, num_classes=2))
     w = 4 * (rng.random(4) - 0.5)
     logits = np.concatenate([np.column_stack([x, np.ones(len(x))]) for x, _ in clients]) @ w.reshape(2, -1).T
     labels = np.concatenate([y for _, y in clients])
@@ -76,14 +74,12 @@ def _floats(vectors: object) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]
     "identity",
 )
 def equation_86(rng: np.random.Generator) -> Finding:
-    from fedtheory.federation.quadratic import QuadraticFederation
-
     exact = draw_federation(rng)
     w, k = draw_model(rng, exact.dim), whole(rng, 0, exact.num_clients - 1)
     H, e = exact.curvatures, tuple(map(_products, exact.curvatures, exact.centers))
     stated = H[k] @ _products(w, w) / 2 - e[k] @ w + e[k] @ _quotients(e[k], H[k]) / 2
     best = _quotients(combination(exact.weights, e), combination(exact.weights, H))
-    fed = QuadraticFederation.from_linear(*map(_floats, (H, e, exact.weights)), normalize=True)
+    fed = federation.QuadraticFederation.from_linear(*map(_floats, (H, e, exact.weights)), normalize=True)
     instance = {**format_federation(exact), "w": str(w), "client": k}
     scale = float(max(map(abs, (stated, *best, *w)))) + 1
     return worst_of(
@@ -115,14 +111,13 @@ def _trained(H: Vector, e: Vector, w: Vector, eta: Fraction, local_steps: int) -
 )
 def equation_87(rng: np.random.Generator) -> Finding:
     from fedtheory.engine.simulation import fedavg
-    from fedtheory.federation.quadratic import QuadraticFederation
     from fedtheory.selection.full import Full
 
     exact = draw_federation(rng)
     w, local_steps = draw_model(rng, exact.dim), whole(rng, 1, 3)
     eta, fed = Fraction(whole(rng, 1, 4), 4) / exact.smoothness, exact.rounded()
     run = fedavg(
-        QuadraticFederation(fed.curvatures, fed.centers, np.full(fed.num_clients, 1 / fed.num_clients)),
+        federation.QuadraticFederation(fed.curvatures, fed.centers, np.full(fed.num_clients, 1 / fed.num_clients)),
         Full(), num_rounds=2, local_steps=local_steps, step_size=float(eta), initial=_floats(w), record=("models",),
     )  # fmt: skip
     instance = {**format_federation(exact), "initial": str(w), "step_size": str(eta), "local_steps": local_steps}

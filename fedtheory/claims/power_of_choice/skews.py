@@ -3,10 +3,11 @@
 import math
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from fedtheory import exact
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims._comparisons import horizon_constants
 from fedtheory.instances.draws import draw_federation, draw_model, draw_shares
@@ -23,9 +24,6 @@ from fedtheory.theorem.draws import whole
 from fedtheory.theorem.findings import FAILS, Finding, at_least, at_most, equal_to, not_applicable, worst_of
 from fedtheory.theorem.paper import FEDTHEORY, Statement
 
-if TYPE_CHECKING:
-    from fedtheory.exact.skew_intervals import SelectionSkew
-
 _EQUAL_MINIMA = "all F_k* are equal, so that F_k and F_k - F_k* rank the clients identically"
 _FOOTNOTE_1 = Statement(poc.PAPER, "Section 4", "footnote 1")
 _NUM_SELECTED = 3
@@ -38,12 +36,11 @@ def selected_mean(fed: RationalQuadratics, w: Vector, other: Vector, m: int, d: 
     return Fraction(law.mean(lambda chosen: sum(excesses[k] for k in chosen) / len(chosen)))
 
 
-def selection_skew(fed: Any, m: int, d: int, **options: Any) -> "SelectionSkew":
+def selection_skew(fed: Any, m: int, d: int, **options: Any) -> "exact.SelectionSkew":
     """Return the certified skews of pow-d."""
-    from fedtheory.exact import selection_skews
     from fedtheory.selection.power_of_choice import PowerOfChoice
 
-    return selection_skews.selection_skew(fed, PowerOfChoice(m, d), **options)
+    return exact.selection_skew(fed, PowerOfChoice(m, d), **options)
 
 
 @claim(
@@ -139,7 +136,7 @@ diagonal_grows = claim(
 )(diagonal_growth)
 
 
-def _figure_3(d: int) -> "SelectionSkew":
+def _figure_3(d: int) -> "exact.SelectionSkew":
     from fedtheory.datasets.quadratics import power_of_choice_quadratics
 
     fed = power_of_choice_quadratics(num_clients=30, dim=5, rng=0)

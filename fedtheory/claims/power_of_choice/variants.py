@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from fedtheory import federation
 from fedtheory.bounds.power_of_choice import PAPER
 from fedtheory.instances.draws import draw_shares
 from fedtheory.sampling.cohorts import power_of_choice
@@ -62,13 +63,12 @@ def _followed(p: Sequence[Fraction], num_candidates: int, cohorts: npt.NDArray[n
 )
 def rpow_d(rng: np.random.Generator) -> Finding:
     from fedtheory.engine.simulation import fedavg
-    from fedtheory.federation.quadratic import QuadraticFederation
     from fedtheory.selection.power_of_choice import PowerOfChoice
 
     size = whole(rng, 3, 4)
     d = whole(rng, 1, size)
     p, centers = draw_shares(rng, size, largest=6), np.arange(1.0, size + 1) ** 2
-    fed = QuadraticFederation(np.ones(size), centers[:, None], np.array(p, dtype=np.float64))
+    fed = federation.QuadraticFederation(np.ones(size), centers[:, None], np.array(p, dtype=np.float64))
     run = fedavg(
         fed, PowerOfChoice(1, d, loss="last"), num_rounds=_ROUNDS, step_size=0.5, record=("models",),
         rng=whole(rng, 0, 2**31),
@@ -93,14 +93,14 @@ def rpow_d(rng: np.random.Generator) -> Finding:
 )
 def cpow_d(rng: np.random.Generator) -> Finding:
     from fedtheory.engine.simulation import fedavg
-    from fedtheory.federation.client_data import FederatedData
-    from fedtheory.federation.softmax import SoftmaxFederation
     from fedtheory.selection.power_of_choice import PowerOfChoice
 
     count, batch = 3, whole(rng, 1, 2)
     x = rng.integers(-8, 9, size=(2, count, 1)) / 4
     y = rng.integers(2, size=(2, count))
-    fed = SoftmaxFederation(FederatedData.from_clients(list(zip(x, y, strict=True)), num_classes=2))
+    fed = federation.SoftmaxFederation(
+        federation.FederatedData.from_clients(list(zip(x, y, strict=True)), num_classes=2)
+    )
     w = 4 * (rng.random(4) - 0.5)
     logits = fed.inputs @ w.reshape(2, -1).T
     sample_losses = np.log(np.exp(logits).sum(axis=1)) - logits[np.arange(2 * count), fed.data.labels]
@@ -116,12 +116,7 @@ def cpow_d(rng: np.random.Generator) -> Finding:
 
 
 def _strategies(num_clients: int) -> "list[Strategy]":
-    from fedtheory.selection.active_federated import ActiveFederated
-    from fedtheory.selection.full import Full
-    from fedtheory.selection.independent import Independent
-    from fedtheory.selection.power_of_choice import PowerOfChoice
-    from fedtheory.selection.proportional import Proportional
-    from fedtheory.selection.uniform import Uniform
+    from fedtheory.selection import ActiveFederated, Full, Independent, PowerOfChoice, Proportional, Uniform
 
     return [
         Proportional(2),
@@ -144,14 +139,13 @@ def _strategies(num_clients: int) -> "list[Strategy]":
 )
 def availability(rng: np.random.Generator) -> Finding:
     from fedtheory.engine.simulation import fedavg
-    from fedtheory.federation.quadratic import QuadraticFederation
     from fedtheory.selection.availability import AlternatingGroups, Available
 
     size = whole(rng, 3, 7)
     strategies = _strategies(size)
     strategy = strategies[whole(rng, 0, len(strategies) - 1)]
     groups = [0, *(whole(rng, 0, 2) for _ in range(size - 1))]
-    fed = QuadraticFederation(
+    fed = federation.QuadraticFederation(
         np.ones(size), np.eye(size), [float(share) for share in draw_shares(rng, size, largest=6)], normalize=True
     )
     availability = AlternatingGroups(dropout=whole(rng, 0, 4) / 10, groups=groups)

@@ -4,7 +4,7 @@ The file holds problems and proofs in rationals. A problem has sources of variat
 functions of a class with the points at which they are called, constraints, and objectives, whose minimum is maximized.
 The checker builds the semidefinite program of each problem: maximize a form over positive semidefinite matrices G_b and
 numbers f_i, subject to the constraints and to the interpolation conditions of the classes. Then it checks the proofs on
-that program, and prints the problem as a theorem.
+that program. ``printing`` prints the problem as a theorem.
 
 Upper side: multipliers, which are at least 0 for inequalities. In the sum of multiplier times form minus the objective,
 all f_i must cancel and the matrices must be positive semidefinite. Then the objective is at most the sum of multiplier
@@ -17,6 +17,6 @@ not, and 2 if it cannot be read because it is not a certificate or is too large 
 """
 
 from ._reading import FORMAT, NotRead, Refused
-from ._verdicts import check, main
+from ._verdicts import check
 
-__all__ = ["FORMAT", "NotRead", "Refused", "check", "main"]
+__all__ = ["FORMAT", "NotRead", "Refused", "check"]

@@ -2,7 +2,7 @@
 
 import sys
 
-from ._verdicts import main
+from .printing import main
 
 sentence, code = main(sys.argv[1:])
 print(sentence)  # noqa: T201

@@ -1,4 +1,4 @@
-"""The verdict on a certificate, as a sentence and as theorems."""
+"""The verdict on a certificate: the sides that its proofs prove."""
 
 import hashlib
 import json
@@ -8,10 +8,18 @@ from typing import Any, NamedTuple
 
 from ._problem import Problem
 from ._proofs import lower_bound, upper_bound
-from ._reading import FORMAT, NotRead, Refused, array, fields, rational, read
-from ._statement import Writer
+from ._reading import FORMAT, Refused, array, fields, rational
 
 __all__: list[str] = []
+
+
+class Case(NamedTuple):
+    """Proved bounds of the value of a problem, and whether it is proved to be empty."""
+
+    lower: Fraction | None
+    upper: Fraction | None
+    is_empty: bool
+    problem: Problem
 
 
 class Verdict(NamedTuple):
@@ -19,7 +27,7 @@ class Verdict(NamedTuple):
 
     lower: Fraction | None
     upper: Fraction | None
-    theorems: list[list[str]]
+    cases: list[Case]
 
 
 def check(document: Any) -> Verdict:
@@ -31,19 +39,19 @@ def check(document: Any) -> Verdict:
     if checksum != hashlib.sha256(said.encode()).hexdigest():
         raise Refused("it was changed after it was written: its checksum is another")
     found = [check_case(case) for case in array(cases, "cases")]
-    possible = [(lower, upper) for lower, upper, is_empty, _ in found if not is_empty]
+    possible = [case for case in found if not case.is_empty]
     if not possible:
         raise Refused("nothing fulfills its problems")
-    lowers = [lower for lower, _ in possible if lower is not None]
-    uppers = [upper for _, upper in possible if upper is not None]
+    lowers = [case.lower for case in possible if case.lower is not None]
+    uppers = [case.upper for case in possible if case.upper is not None]
     lower, upper = max(lowers, default=None), max(uppers) if len(uppers) == len(possible) else None
     if lower is None and upper is None:
         raise Refused("it has neither multipliers nor a point")
-    return Verdict(lower, upper, [lines for *_, lines in found])
+    return Verdict(lower, upper, found)
 
 
-def check_case(case: Any) -> tuple[Fraction | None, Fraction | None, bool, list[str]]:
-    """Return the bounds of a problem, whether it is proved to be empty, and its theorem."""
+def check_case(case: Any) -> Case:
+    """Return what the proof of a problem proves."""
     written, proof = fields(case, "a case", ("problem", "proof"))
     problem, lower, upper = Problem(written), None, None
     sides = {"upper", "multipliers"}, {"lower", "point"}, {"empty"}
@@ -61,35 +69,10 @@ def check_case(case: Any) -> tuple[Fraction | None, Fraction | None, bool, list[
         lower = lower_bound(problem, proof["point"])
         if rational(proof["lower"], "lower") != lower:
             raise Refused(f"its point proves at least {digits(lower, ROUND_FLOOR)}, which is not what it says")
-    said = "nothing fulfills this" if "empty" in proof else "the value lies " + between(lower, upper)
-    return lower, upper, "empty" in proof, [*Writer(problem).lines(), said]
-
-
-def between(lower: Fraction | None, upper: Fraction | None) -> str:
-    """Return the interval of a value as text."""
-    least, most = digits(lower, ROUND_FLOOR), digits(upper, ROUND_CEILING)
-    if least and most:
-        return f"between {least} and {most}"
-    return f"at least {least}" if least else f"at most {most}" if most else "anywhere"
+    return Case(lower, upper, "empty" in proof, problem)
 
 
 def digits(number: Fraction | None, rounding: str) -> str:
     """Return twelve digits of a number, rounded in the direction in which the statement remains true."""
     context = Context(prec=12, rounding=rounding, Emin=MIN_EMIN, Emax=MAX_EMAX)
     return "" if number is None else f"{context.divide(Decimal(number.numerator), Decimal(number.denominator)):g}"
-
-
-def main(arguments: list[str]) -> tuple[str, int]:
-    """Check a certificate; return the verdict or the error message, and the exit code."""
-    if len(arguments) != 1:
-        return f"usage: checker certificate.json, got {len(arguments)} arguments", 2
-    try:
-        lower, upper, theorems = check(read(arguments[0]))
-    except OSError as error:
-        return f"not read: {error.strerror}", 2
-    except NotRead as error:
-        return f"not read: {error}", 2
-    except Refused as error:
-        return f"not proved: {error}", 1
-    lines = [f"proved: value {between(lower, upper)}", *(line for theorem in theorems for line in ("", *theorem))]
-    return "\n".join(lines), 0

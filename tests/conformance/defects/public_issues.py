@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory.conformance import check_aggregation, check_method, check_strategy
+from fedtheory.conformance._checks import Kit
 from fedtheory.methods import FedAvgM, FedDyn, Scaffold
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from tests.conformance.defects.methods import faulty, fedavgm, feddyn, scaffold, scaffold_of_cohorts
@@ -23,7 +24,7 @@ class Issue(NamedTuple):
     told: str
     wrong: Callable[..., Any]
     right: Callable[..., Any]
-    check: Callable[..., Any]
+    check: Kit[...]
     options: dict[str, Any]
     caught_by: str
 
