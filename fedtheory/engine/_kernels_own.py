@@ -52,7 +52,8 @@ def _own(name: str, function: Any, data: Any) -> Any:
     try:
         with announced(f"compiling {name}"):
             # An index out of bounds raises an error.
-            return numba.njit((data, types.int64, types.float64[::1]), nogil=True, boundscheck=True)(source)
+            model = types.Array(types.float64, 1, "C", readonly=True)
+            return numba.njit((data, types.int64, model), nogil=True, boundscheck=True)(source)
     except numba.NumbaError as error:
         hint = " (NumPy's functions can be compiled, SciPy's cannot)" if "scipy" in str(error) else ""
         message = f"{name} must be a function that numba compiles{hint}, got {known}: {reason(error)}"

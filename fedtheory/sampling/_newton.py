@@ -27,6 +27,9 @@ __all__ = [
     "ROWS",
     "SMALLEST_SUM",
     "below",
+    "compiled_below",
+    "compiled_saturate",
+    "compiled_write",
     "compiled_write_approximate",
     "compiled_write_optimal",
     "lanes",
@@ -205,4 +208,5 @@ def _is_near(norms: Array, x: float) -> bool:
     return num_near > 0
 
 
+compiled_below, compiled_saturate, compiled_write = compiled(below), compiled(saturate), compiled(write)
 compiled_write_optimal, compiled_write_approximate = compiled(write_optimal), compiled(write_approximate)

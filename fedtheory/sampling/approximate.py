@@ -192,8 +192,8 @@ def write_decided(norms: Array, budget: float, max_rescalings: int, probabilitie
     end = _decide([_whole(t) for t in largest.tolist()], budget, max_rescalings)
     saturated = norms >= (largest[end.taken - 1] if end.taken else np.inf)
     scaled = near_top(norms, saturated)
-    rest, _ = _newton.below(scaled, SATURATED, probabilities)
-    _newton.write(scaled, rest, budget - end.taken, probabilities)
+    rest, _ = _newton.compiled_below(scaled, SATURATED, probabilities)
+    _newton.compiled_write(scaled, rest, budget - end.taken, probabilities)
     if end.at_one:
         probabilities[norms >= largest[end.at_one - 1]] = 1.0
     return end.num_rescalings, end.moves

@@ -107,8 +107,8 @@ def rescale(norms: Array, budget: float, probabilities: Array) -> None:
     saturated = np.zeros(norms.size, dtype=bool)
     while True:
         scaled = near_top(norms, saturated)
-        first = (SATURATED, 1.0) if saturated.any() else (_newton.below(scaled, np.inf, probabilities)[0], budget)
-        rest, room, _ = _newton.saturate(scaled, budget, first, _newton.NO_LIMIT, probabilities)
+        first = (SATURATED, 1.0) if saturated.any() else (_newton.compiled_below(scaled, np.inf, probabilities)[0], budget)
+        rest, room, _ = _newton.compiled_saturate(scaled, budget, first, _newton.NO_LIMIT, probabilities)
         # Norms below 1 may have lost digits; which of them are saturated is decided after they are scaled again.
         now = scaled >= max(rest / room, 1.0)
         left = scaled[~now].max(initial=0.0)
@@ -117,7 +117,7 @@ def rescale(norms: Array, budget: float, probabilities: Array) -> None:
         saturated = now
     # the same sums in the same order as for norms that are not scaled
     same, share = narrowed(scaled, budget, probabilities)
-    _newton.write(scaled, *((same, share) if same > 0.0 else (rest, room)), probabilities)
+    _newton.compiled_write(scaled, *((same, share) if same > 0.0 else (rest, room)), probabilities)
 
 
 def near_top(norms: Array, saturated: npt.NDArray[np.bool_]) -> Array:
