@@ -1,6 +1,7 @@
 """Plugin with the common environment of all tests, which is active before any library is imported."""
 
 import gc
+import hashlib
 import os
 import signal
 import sys
@@ -13,10 +14,12 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 
-# All processes of a run share their kernels. Numba does not ask whether a kernel was compiled with checked bounds: such
-# kernels live apart. `pytest --cache-clear` empties these folders too.
-_KERNELS = "kernels-with-checked-bounds" if os.environ.get("NUMBA_BOUNDSCHECK", "0") != "0" else "kernels"
-os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".pytest_cache" / "d" / _KERNELS))
+# All processes of a run share their kernels. Numba looks at the file of a kernel only, and does not ask whether it was
+# compiled with checked bounds: a folder is named by a digest of all sources and by this. `pytest --cache-clear` empties
+# these folders too.
+_sources = hashlib.sha256(b"".join(path.read_bytes() for path in sorted((ROOT / "fedtheory").rglob("*.py"))))
+_KERNELS = f"{_sources.hexdigest()[:12]}{'-checked' if os.environ.get('NUMBA_BOUNDSCHECK', '0') != '0' else ''}"
+os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".pytest_cache" / "d" / "kernels" / _KERNELS))
 os.environ.setdefault("MPLBACKEND", "Agg")
 for _library in ("OMP", "OPENBLAS", "MKL", "VECLIB_MAXIMUM", "NUMEXPR"):
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")

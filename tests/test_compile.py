@@ -1,136 +1,14 @@
-"""A cached kernel never runs an old version of a function that it calls, and is not recompiled without need."""
+"""What is compiled is kept for other processes, and every process can read what is kept."""
 
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
-import numba
 import pytest
 
-import fedtheory
-from fedtheory._support import compiling
-from fedtheory._support.compiling import (
-    _imports,
-    _load_directly,
-    _readable,
-    compiled,
-    compiled_with_reordering,
-    inlined,
-)
-from fedtheory._support.exponential import power
-from fedtheory._support.strict import strict
-from fedtheory.errors import CacheWarning
 from tests.environment import PLAIN_PYTHON, ROOT
-
-INNER = """
-from fedtheory._support.compiling import compiled
-from fedtheory.numbers import NUMBER
-
-@compiled
-def inner(x):
-    return x + {}
-"""
-CALLER = """
-from fedtheory._support.compiling import compiled
-from fedtheory.inner import inner
-
-@compiled
-def outer(x):
-    return inner(x)
-"""
-LOADED = """
-import sys
-import numba
-import numpy as np
-from fedtheory.outer import outer
-
-print(outer(np.ones(2)), sum(outer.stats.cache_hits.values()), "scipy.linalg" in sys.modules)
-print(numba.njit(lambda x: outer(x) or x.size == 3)(np.array([3.0, np.inf])), "scipy.linalg" in sys.modules)
-"""
-WITH_ARRAYS = """
-import numpy as np
-from fedtheory._support.compiling import compiled
-
-@compiled
-def outer(x):
-    return np.isfinite(x).all()
-"""
-NUMBERS = "from fedtheory.outer import outer; print(outer(1), sum(outer.stats.cache_hits.values()))"
-
-
-def answer(folder: Path, program: str = NUMBERS) -> str:
-    environment = {**os.environ, "PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "cache"), "NUMBA_OPT": "1"}
-    # Bytecode goes by time and size, which the tests leave as they were.
-    environment["PYTHONDONTWRITEBYTECODE"] = "1"
-    environment.pop("NUMBA_DISABLE_JIT", None)
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment, cwd=folder
-    )
-    return done.stdout.strip()
-
-
-def rewrite_unseen(file: Path, text: str) -> None:
-    """Write a text of the same length and leave the time of the file as it was."""
-    before = file.stat()
-    file.write_text(text)
-    assert file.stat().st_size == before.st_size
-    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
-
-
-@pytest.mark.slow
-def test_a_kernel_is_compiled_again_when_a_text_that_it_is_made_of_changes_and_only_then(tmp_path):
-    package = tmp_path / "fedtheory"
-    (package / "_support").mkdir(parents=True)
-    for name in ("_support/compiling.py", "_support/progress.py", "_support/__init__.py", "errors.py"):
-        shutil.copy(Path(fedtheory.__file__).parent / name, package / name)
-    (package / "outer.py").write_text(CALLER)
-    (package / "inner.py").write_text(INNER.format("NUMBER"))
-    (package / "numbers.py").write_text("NUMBER = 1\n")
-    (package / "stranger.py").write_text(INNER.format(1))
-    (package / "__init__.py").write_text("")
-    assert answer(tmp_path) == "2 0"
-    # A constant in a file without kernels, which a function reads that the kernel calls.
-    rewrite_unseen(package / "numbers.py", "NUMBER = 3\n")
-    assert answer(tmp_path) == "4 0"
-    (package / "inner.py").write_text(INNER.format(10))
-    assert answer(tmp_path) == "11 0"
-    # A checkout, and an edit elsewhere.
-    for file in package.glob("*.py"):
-        os.utime(file)
-    (package / "stranger.py").write_text(INNER.format(20))
-    assert answer(tmp_path) == "11 1"
-
-
-@pytest.mark.slow
-def test_cached_code_loads_without_what_only_a_compiler_needs_and_goes_into_other_code(tmp_path):
-    package = tmp_path / "fedtheory"
-    (package / "_support").mkdir(parents=True)
-    for name in ("_support/compiling.py", "_support/progress.py", "_support/__init__.py", "errors.py"):
-        shutil.copy(Path(fedtheory.__file__).parent / name, package / name)
-    (package / "outer.py").write_text(WITH_ARRAYS)
-    (package / "__init__.py").write_text("")
-    assert answer(tmp_path, LOADED).splitlines() == ["True 0 True", "False True"]
-    assert answer(tmp_path, LOADED).splitlines() == ["True 1 False", "False True"]
-
-
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "from fedtheory.sampling._newton import newton",
-        "from fedtheory.sampling import _newton",
-        "import fedtheory.sampling._newton",
-        "from fedtheory.sampling import (\n    certificates,\n    _newton,\n)",
-    ],
-)
-def test_imports_are_found_however_they_are_written(tmp_path, statement):
-    (tmp_path / "kernel.py").write_text(f"import numpy\n{statement}\nx = 1\n")
-    newton = Path(fedtheory.__file__).parent / "sampling" / "_newton.py"
-    assert newton in _imports(tmp_path / "kernel.py")
-    assert newton not in _imports(newton.with_name("optimal.py").with_name("inclusion.py"))
-
 
 FOREIGN = """
 from typing import NamedTuple
@@ -168,7 +46,7 @@ RUN = "print(ft.fedavg(fed, ft.selection.Uniform(1), num_rounds=2, step_size=0.5
 OURS = f"import fedtheory as ft; fed = ft.QuadraticFederation([1.0, 1.0], [[0.0], [0.0]], [0.5, 0.5]); {RUN}"
 
 
-@pytest.mark.slow  # two processes compile the round loop anew; that an unreadable index is none takes no time, below
+@pytest.mark.slow  # two processes compile the round loop
 @pytest.mark.skipif(PLAIN_PYTHON, reason="nothing is compiled")
 def test_a_family_of_somebody_else_leaves_nothing_in_the_cache_that_another_process_cannot_read(tmp_path):
     (tmp_path / "theirs").mkdir()
@@ -180,27 +58,7 @@ def test_a_family_of_somebody_else_leaves_nothing_in_the_cache_that_another_proc
         command = [sys.executable, "-c", program]
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=tmp_path)
         assert (done.stdout.strip(), done.returncode) == (wanted, 0), done.stderr
-    # One compilation of the loop serves both families, whose arrays are alike.
-    assert len(list((tmp_path / "cache").rglob("_rounds.run_rounds-*.nbc"))) == 1
-
-
-def test_an_index_that_names_what_is_gone_is_as_good_as_none():
-    def lost():
-        raise ModuleNotFoundError("No module named 'renamed_since'")
-
-    assert _readable(lost)() == {}
-    assert _readable(lambda: {"signature": "file"})() == {"signature": "file"}
-
-
-class OtherCache:
-    """Numba's cache of a function where some part that is private to numba has another name."""
-
-    def __init__(self) -> None:
-        self._cache_file = self
-        self.read = self._load_data = lambda name: f"numba's {name}"
-
-    def load_overload(self, signature, context):
-        return self._load_data(signature)
+    assert len(list((tmp_path / "cache").rglob("loop.run_replicates-*.nbc"))) == 1
 
 
 UTILITIES = """
@@ -230,41 +88,8 @@ def test_code_that_was_just_compiled_gives_the_bits_of_code_that_was_kept(tmp_pa
     assert first.stdout == again.stdout
 
 
-@pytest.mark.skipif(PLAIN_PYTHON, reason="nothing is compiled")
-def test_a_numba_that_is_made_otherwise_loads_as_it_does_by_itself():
-    known = OtherCache()
-    _load_directly(known)
-    assert known._load_data is not known.read
-    assert known.load_overload("code", numba.core.registry.cpu_target.target_context) == "numba's code"
-
-
-@pytest.mark.skipif(PLAIN_PYTHON, reason="nothing is compiled")
-def test_kernels_leave_the_interpreter_to_other_threads_and_only_some_go_into_their_callers_or_reorder_sums():
-    def kernel(x):
-        return x
-
-    for make, more in (
-        (compiled, {}),
-        (inlined, {"inline": "always"}),
-        (compiled_with_reordering, {"fastmath": {"contract", "reassoc", "nsz", "arcp"}, "forceinline": True}),
-    ):
-        made: Any = make(kernel)
-        assert made.targetoptions == {"nopython": True, "boundscheck": None, "nogil": True, **more}
-
-
-@pytest.mark.skipif(PLAIN_PYTHON, reason="nothing is compiled")
-def test_bounds_are_checked_of_functions_of_others_that_did_not_choose() -> None:
-    def first(values: Any) -> Any:
-        return values[0]
-
-    chosen, open_to_us = numba.njit(boundscheck=False)(first), numba.njit(first)
-    assert strict(power) is power
-    assert strict(chosen).targetoptions["boundscheck"] is False
-    assert strict(open_to_us).targetoptions["boundscheck"] is True
-
-
 TWICE = """
-from fedtheory._support.compiling import compiled
+from fedtheory._support.jit import compiled
 
 @compiled
 def twice(x):
@@ -296,14 +121,3 @@ def test_where_no_folder_can_be_written_code_is_compiled_with_one_warning(tmp_pa
     assert (done.stdout, done.returncode) == ("1.0 6\n", 0), done.stderr
     assert done.stderr.count("CacheWarning: compiled code cannot be cached") == 1
     assert "Traceback" not in done.stderr
-
-
-def test_a_folder_that_fills_up_is_one_warning() -> None:
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    compiling.say_that_nothing_is_kept.cache_clear()
-    with pytest.warns(CacheWarning, match="compiled code cannot be cached"):
-        compiling._at_most_a_warning(full)("signature", "code")
-    compiling._at_most_a_warning(full)("signature", "code")
-    compiling.say_that_nothing_is_kept.cache_clear()

@@ -28,13 +28,6 @@ FLOORS = {
     "conformance": 9,
     **dict.fromkeys(("cli", "__main__", "__init__"), 10),
 }
-# The round loop is being rewritten; these modules get public names with it.
-RENAMED_WITH_THE_LOOP = {
-    "fedtheory.engine._clients.own_steps",
-    "fedtheory.sampling._arguments.checked_budget",
-    "fedtheory.sampling._newton.write_approximate",
-    "fedtheory.sampling._newton.write_optimal",
-}
 MOST_IMPORTS_IN_FUNCTIONS = 30
 HEAVY = {"clarabel", "cvxpy", "dask", "matplotlib", "scipy", "sklearn", "sympy", "xarray"}
 Modules = dict[str, str]
@@ -135,7 +128,7 @@ def private_modules(sources: Modules) -> list[str]:
         for line, name in imports_of(source, module):
             root, *parts = name.split(".")
             elsewhere = root == "fedtheory" and parts and parts[0] != own_room
-            if elsewhere and any(part.startswith("_") for part in parts[1:]) and name not in RENAMED_WITH_THE_LOOP:
+            if elsewhere and any(part.startswith("_") for part in parts[1:]):
                 found.append(f"{module}:{line} imports {name}")
     return found
 

@@ -6,7 +6,7 @@ from math import factorial, log
 
 import numpy as np
 
-from fedtheory._support.compiling import compiled_with_reordering
+from fedtheory._support.jit import compiled_with_reordering
 
 __all__ = ["power"]
 

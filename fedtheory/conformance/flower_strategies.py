@@ -247,7 +247,7 @@ def _alone(rng: np.random.Generator) -> Iterator[None]:
     from flwr.supercore.task_identity import TaskIdentity
 
     log = logging.getLogger("flwr")
-    names = ("_task_id", "_run_id", "_node_id")
+    names = ("_task_id", "_run_id", "_node_id")  # the properties of these names raise an error before they are set
     before = random.getstate(), np.random.get_state(), log.level, [getattr(TaskIdentity, name) for name in names]  # noqa: NPY002
     seed = int(rng.integers(2**32))
     random.seed(seed)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from fedtheory import bounds
 from fedtheory._support import validate
-from fedtheory._support.compiling import compiled
+from fedtheory._support.jit import compiled
 from fedtheory._support.validate import Array, RNGLike
 from fedtheory._support.wording import truncate
 from fedtheory.conformance._checks import (

@@ -8,15 +8,12 @@ from typing import Any, NamedTuple
 
 import numba
 from numba import types
-from numba.core.errors import NumbaError
 
-from fedtheory._support.compiling import is_compiled
+from fedtheory._support.jit import is_compiled
 from fedtheory._support.progress import announced
-from fedtheory._support.strict import strict
 from fedtheory._support.validate import Array
-from fedtheory.engine._binding import reason
-from fedtheory.engine._randomness import foreign_draw
 from fedtheory.engine.contract import Family, LocalWork
+from fedtheory.engine.faults import reason
 from fedtheory.engine.local_steps import begin, descend, finish
 from fedtheory.federation.own_losses import LossFederation
 
@@ -51,22 +48,16 @@ def own_family(fed: LossFederation, work: LocalWork) -> Family:
 def _own(name: str, function: Any, data: Any) -> Any:
     """Compile a user's function for data of this type; raise an error in one sentence if that is impossible."""
     known = getattr(function, "__name__", repr(function))
-    source = foreign_draw(function)
-    if source:
-        message = f"{name} must be a function of data, client and model alone, got {known}, which uses {source}"
-        raise TypeError(message)
-    dispatcher = function if is_compiled(function) else _compiled(function)
-    if not is_compiled(dispatcher):  # numba is switched off
-        return dispatcher
-    checked = strict(dispatcher)
+    source = function.py_func if is_compiled(function) else function
     try:
         with announced(f"compiling {name}"):
-            checked.compile((data, types.int64, types.float64[::1]))
-    except NumbaError as error:
+            # An index out of bounds raises an error.
+            model = types.Array(types.float64, 1, "C", readonly=True)
+            return numba.njit((data, types.int64, model), nogil=True, boundscheck=True)(source)
+    except numba.NumbaError as error:
         hint = " (NumPy's functions can be compiled, SciPy's cannot)" if "scipy" in str(error) else ""
-        message = f"{name} must be a function that numba compiles{hint}, got {known}: {reason(error, function)}"
+        message = f"{name} must be a function that numba compiles{hint}, got {known}: {reason(error)}"
         raise TypeError(message) from error
-    return checked
 
 
 @lru_cache(maxsize=64)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory._support.compiling import compiled, compiled_with_reordering
+from fedtheory._support.jit import compiled, compiled_with_reordering
 from fedtheory.engine._perceptron_coalitions import with_products
 from fedtheory.engine._perceptron_passes import (
     backward,

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory._support.compiling import compiled, inlined
+from fedtheory._support.jit import compiled, inlined
 from fedtheory._support.validate import Array
-from fedtheory._support.views import IN_CACHE, prefetch
 from fedtheory.engine.contract import Family, LocalWork
 from fedtheory.engine.local_steps import begin, descend, finish
 from fedtheory.federation.quadratic import QuadraticFederation
@@ -48,17 +47,11 @@ def quadratic_family(fed: QuadraticFederation, work: LocalWork) -> Family:
 
 def _slots(fed: QuadraticFederation, *, plain: bool, reports: bool) -> tuple[Any, Any, Any]:
     """Return the kernels for losses, training and excess."""
-    far = fed.rows.size > IN_CACHE
     if not fed.is_diagonal:
         return _full_losses, _full_train, _full_excess
     if fed.curvatures.ndim == 2 or not plain:
-        ahead = (_far_diagonal_losses, _far_diagonal_train) if far else (_diagonal_losses, _diagonal_train)
-        return *ahead, _diagonal_excess
-    if reports:
-        ahead = (_far_isotropic_losses, _far_isotropic_report) if far else (_isotropic_losses, _isotropic_report)
-    else:
-        ahead = (_far_isotropic_losses, _far_isotropic_descend) if far else (_isotropic_losses, _isotropic_descend)
-    return *ahead, _isotropic_excess
+        return _diagonal_losses, _diagonal_train, _diagonal_excess
+    return _isotropic_losses, _isotropic_report if reports else _isotropic_descend, _isotropic_excess
 
 
 @compiled
@@ -192,46 +185,3 @@ def _full_gradient(row, model, slope):
         slope[i] = 0.0
         for j in range(dim):
             slope[i] += row[i * dim + j] * (model[j] - center[j])
-
-
-# Rows of many clients are not in the cache and are prefetched. Small federations use kernels without this check.
-
-
-@compiled
-def _ask_for(rows, clients):
-    # It suffices to prefetch the beginning of a long row, as the processor prefetches the rest.
-    last = rows.shape[1] - 1
-    for j in range(clients.size):
-        prefetch(rows, clients[j], 0)
-        prefetch(rows, clients[j], min(8, last))
-        prefetch(rows, clients[j], min(16, last))
-
-
-@compiled
-def _far_isotropic_losses(problem, model, candidates, batch_size, rng, losses):
-    _ask_for(problem.rows, candidates)
-    _isotropic_losses(problem, model, candidates, batch_size, rng, losses)
-
-
-@compiled
-def _far_isotropic_descend(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses):
-    _ask_for(problem.rows, chosen)
-    _isotropic_descend(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses)
-
-
-@compiled
-def _far_isotropic_report(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses):
-    _ask_for(problem.rows, chosen)
-    _isotropic_report(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses)
-
-
-@compiled
-def _far_diagonal_losses(problem, model, candidates, batch_size, rng, losses):
-    _ask_for(problem.rows, candidates)
-    _diagonal_losses(problem, model, candidates, batch_size, rng, losses)
-
-
-@compiled
-def _far_diagonal_train(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses):
-    _ask_for(problem.rows, chosen)
-    _diagonal_train(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses)

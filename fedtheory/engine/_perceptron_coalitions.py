@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fedtheory._support.compiling import compiled, compiled_with_reordering
+from fedtheory._support.jit import compiled, compiled_with_reordering
 from fedtheory.engine._perceptron_passes import layer, onward, pad
 from fedtheory.engine._products import write_inner_products
 from fedtheory.engine._softmax_blocks import BLOCK, take, to_powers

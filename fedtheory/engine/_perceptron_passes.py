@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory._support.compiling import compiled, compiled_with_reordering, inlined
+from fedtheory._support.jit import compiled, compiled_with_reordering, inlined
 from fedtheory._support.validate import Array
-from fedtheory._support.views import matrix
 from fedtheory.engine._products import LANES, ROWS, add_products, write_inner_products
 from fedtheory.engine._softmax_blocks import BLOCK, take
 from fedtheory.federation.perceptron import PerceptronFederation
@@ -22,7 +21,8 @@ __all__ = ["backward", "forward", "forward_dropping", "layer", "onward", "pad", 
 @inlined
 def layer(flat, layers, index):
     """Matrix of a layer, a view of the padded parameters of all layers, shape (rows, columns)."""
-    return matrix(flat, layers[index, 4], layers[index, 2], layers[index, 3])
+    begin, rows, columns = layers[index, 4], layers[index, 2], layers[index, 3]
+    return flat[begin : begin + rows * columns].reshape((rows, columns))
 
 
 @compiled

@@ -8,8 +8,8 @@ Below the classes a block has two rows of numbers per sample: largest logits, an
 
 import numpy as np
 
-from fedtheory._support.compiling import compiled, compiled_with_reordering
 from fedtheory._support.exponential import power
+from fedtheory._support.jit import compiled, compiled_with_reordering
 from fedtheory.engine._products import LANES
 
 __all__ = ["BLOCK", "take", "to_powers", "to_residuals"]

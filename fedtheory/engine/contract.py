@@ -2,11 +2,10 @@
 
 The loop calls a family's kernels (``KERNELS``), a strategy's rules (``fedtheory.selection.rules``) and a method's
 (``fedtheory.methods.rules``). To add a slot, add an entry to one of these tables and a call to the loop. To add a
-record, add an entry to ``RECORDS`` and a line to the loop. Signatures, buffers, error messages and the page *Contracts*
-of the documentation are generated from the entries.
+record, add an entry to ``RECORDS`` and a line to the loop. Signatures, error messages and the page *Contracts* of the
+documentation are generated from the entries.
 """
 
-from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -161,57 +160,6 @@ RECORDS = {
     "states": Record("states", ("K", "s"), np.nan, "the clients' states, as the method lays them out"),
 }
 
-# Parts of the round, which are compiled only for runs that need them.
-PARTS = ("record", "record_cohort", "accuracy", "attendance", "training", "prepare", "receive", "valuation")
-
-# A buffer for every argument that one slot writes and later slots read. A message is a row of ``messages``; the other
-# excluded arrays are allocated elsewhere.
-_FILLED = {name for slot in SLOTS.values() for name in slot.writes} - {
-    "memory",
-    "present",
-    "states",
-    "model",
-    "message",
-}
-BUFFERS = tuple(sorted(_FILLED))
-
-
-def _named(kind: str, *fields: str) -> Any:
-    return namedtuple(kind, fields)
-
-
-Slots = _named("Slots", *SLOTS)
-Totals = _named("Totals", *RECORDS)  # where a run keeps the cumulative records
-
 # Random streams of a replicate. A strategy's draws change neither the noise of training nor the availability of
 # clients.
 STREAMS = ("selection_rng", "training_rng", "attendance_rng", "method_rng")
-
-# State of a replicate: kind of each field, and for an array its number of dimensions. An address is that of a function
-# (``_at``), of a part (``_part``) or of another record; 0 if there is none.
-STATE_FIELDS: dict[str, tuple[str, int | None]] = {
-    **{f"{name}_at": ("address", None) for name in SLOTS},
-    **{f"{name}_part": ("address", None) for name in PARTS},
-    **dict.fromkeys(("problem", "validation", "test", "work"), ("address", None)),
-    **dict.fromkeys(
-        ("num_rounds", "local_steps", "every", "candidate_batch", "checks", "method", "num_orders", "min_present",
-         "one_of_each"), ("int64", None)
-    ),
-    **dict.fromkeys(("server_step_size", "tolerance"), ("float64", None)),
-    **dict.fromkeys(("stop", "present"), ("bool", 1)),
-    **dict.fromkeys(("counts", "num_steps"), ("int64", 1)),
-    **dict.fromkeys(
-        ("step_sizes", "table", "memory", "weights", "attend_table", "attend_memory", "objective", "returned_noise",
-         "method_table", "method_memory", "compress_table", "model", "server_model", "change", "totals", "report",
-         "values", "known", "correction"), ("float64", 1)
-    ),
-    "own_steps": ("int64", 2),
-    "states": ("float64", 2),
-    **{name: (ARGUMENTS[name].kind, len(ARGUMENTS[name].shape)) for name in BUFFERS},
-    **{
-        f"recorded_{record.buffer}": ("int64" if isinstance(record.blank, int) else "float64", 1 + len(record.shape))
-        for record in RECORDS.values()
-    },
-    **dict.fromkeys(STREAMS, ("generator", None)),
-}  # fmt: skip
-State = _named("State", *STATE_FIELDS)

@@ -2,24 +2,25 @@
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 
-from threading import Lock
+from functools import cache
 from typing import Any
 
+import numba
 import numpy as np
 import numpy.typing as npt
-from numba import float64, int64, types
+from numba import float64, int64
 
 from fedtheory._support import validate
-from fedtheory._support.compiling import compiled, is_compiled
-from fedtheory._support.strict import strict
+from fedtheory._support.jit import compiled, compiled_for, is_compiled
 from fedtheory._support.validate import Array
-from fedtheory.engine._slots import KINDS, signature_of
+from fedtheory.engine.defaults import DEFAULTS
+from fedtheory.engine.loop import is_impossible
 from fedtheory.engine.play import play_round
-from fedtheory.selection.rules import RULES, Rules
+from fedtheory.engine.replicates import compiled_rule
+from fedtheory.engine.signatures import function_type
+from fedtheory.selection.rules import Rules
 
 __all__ = ["first_rounds"]
-
-_COMPILING = Lock()
 
 
 def first_rounds(
@@ -71,12 +72,12 @@ def first_rounds(
         played = play_round(rules, rules.memory.copy(), weights, 0, rng, losses.__getitem__, still.__getitem__)
         chosen[i, : played.chosen.size], coefficients[i, : played.chosen.size] = played.chosen, played.coefficients
     if is_fast:
-        given = (rules.propose or _nobody, rules.select, rules.weigh or _equal_shares)
+        given = {name: getattr(rules, name) or DEFAULTS[name] for name in ("propose", "select", "weigh")}
         finished = _loop()(
-            *map(strict, given), np.array(rules.table), np.array(rules.memory), rules.memory.copy(), np.array(weights),
-            losses, np.zeros((most, dim)), rng, np.empty(rules.max_candidates, dtype=np.int64),
-            np.empty(rules.max_candidates), np.empty(most, dtype=np.int64), np.empty(most), chosen[1:],
-            coefficients[1:],
+            *(compiled_rule(name, rule) for name, rule in given.items()), np.array(rules.table), np.array(rules.memory),
+            rules.memory.copy(), np.array(weights), np.array(losses), np.zeros((most, dim)), rng,
+            np.empty(rules.max_candidates, dtype=np.int64), np.empty(rules.max_candidates),
+            np.empty(most, dtype=np.int64), np.empty(most), chosen[1:], coefficients[1:],
         )  # fmt: skip
         if finished < num_draws - 1:
             message = (
@@ -96,15 +97,15 @@ def _draw(
     for i in range(chosen.shape[0]):
         for j in range(memory.size):
             memory[j] = first_memory[j]
-        _clear(candidates)
-        _clear(cohort)
+        candidates[:] = -1
+        cohort[:] = -1
         asked = propose(0, table, memory, weights, rng, candidates)
-        if _is_impossible(candidates, asked, weights.size):
+        if is_impossible(candidates, asked, weights.size):
             return i
         for j in range(asked):
             losses[j] = known_losses[candidates[j]]
         size = select(0, table, memory, weights, candidates[:asked], losses[:asked], rng, cohort)
-        if _is_impossible(cohort, size, weights.size):
+        if is_impossible(cohort, size, weights.size):
             return i
         for j in range(size):
             shares[j] = np.nan
@@ -118,45 +119,13 @@ def _draw(
     return chosen.shape[0]
 
 
-@compiled
-def _clear(clients):
-    for j in range(clients.size):
-        clients[j] = -1
-
-
-@compiled
-def _is_impossible(clients, size, number):
-    """Whether a rule returned an impossible number of clients, or one that does not exist."""
-    wrong = size < 0 or size > clients.size
-    for j in range(0 if wrong else size):
-        wrong |= clients[j] < 0 or clients[j] >= number
-    return wrong
-
-
-@compiled
-def _nobody(round_index, table, memory, weights, rng, candidates):
-    return 0
-
-
-@compiled
-def _equal_shares(round_index, table, memory, weights, chosen, updates, rng, coefficients):
-    for j in range(chosen.size):
-        coefficients[j] = 1.0 / chosen.size
-    return 0.0
-
-
+@cache
 def _loop() -> Any:
-    """Compile the draws once for all rules, which are arguments of fixed signatures."""
-    draw: Any = _draw
-    floats, whole = float64[::1], int64[::1]
-    with _COMPILING:
-        if not draw.signatures:
-            rules = (types.FunctionType(signature_of(RULES[name])) for name in ("propose", "select", "weigh"))
-            draw.compile(
-                int64(
-                    *rules, floats, floats, floats, floats, floats, float64[:, ::1], KINDS["generator"], whole, floats,
-                    whole, floats, int64[:, ::1], float64[:, ::1],
-                )
-            )  # fmt: skip
-            draw.disable_compile()  # numba would compile it for every single rule
-    return draw
+    """Compile the draws once for all rules, which are arguments of fixed types."""
+    floats, whole, rng = float64[::1], int64[::1], numba.typeof(np.random.default_rng(0))
+    rules = (function_type(name, None) for name in ("propose", "select", "weigh"))
+    signature = int64(
+        *rules, floats, floats, floats, floats, floats, float64[:, ::1], rng, whole, floats, whole, floats,
+        int64[:, ::1], float64[:, ::1],
+    )  # fmt: skip
+    return compiled_for(signature, _draw)

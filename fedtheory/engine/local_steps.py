@@ -8,7 +8,7 @@ writes a gradient to ``slope`` and calls ``descend``; then it calls ``finish``.
 
 import numpy as np
 
-from fedtheory._support.compiling import inlined
+from fedtheory._support.jit import inlined
 
 __all__ = ["begin", "descend", "finish"]
 

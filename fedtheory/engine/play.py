@@ -9,12 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
-from fedtheory._support.compiling import is_compiled
-from fedtheory._support.strict import strict
+from fedtheory._support.jit import is_compiled
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import truncate
-from fedtheory.engine._faults import fault_of_clients, fault_of_weights, raised_by
-from fedtheory.engine._plain import call_plainly
+from fedtheory.engine.faults import fault_of_clients, fault_of_weights, raised_by
+from fedtheory.engine.replicates import compiled_rule, guarded
 from fedtheory.selection.rules import RULES, Rules
 
 __all__ = ["play_round"]
@@ -148,9 +147,8 @@ def _call(rule: Callable[..., Any], name: str, **values: Any) -> Any:
     """Call a rule with the arguments of its slot; arrays that it must not write are read-only, as in the loop."""
     slot = RULES[name]
     try:
-        if not is_compiled(rule):
-            return call_plainly(slot, rule, [values[one] for one in slot.arguments])
-        return strict(rule)(*(values[one] if one in slot.writes else _read_only(values[one]) for one in slot.arguments))
+        called = guarded(slot, compiled_rule(name, rule) if is_compiled(rule) else rule)
+        return called(*(values[one] for one in slot.arguments))
     except Exception as error:
         message = raised_by(f"the rule {name}", values["round_index"], error)
         if message:
@@ -162,11 +160,3 @@ def _refuse(name: str, round_index: int, wrong: str) -> None:
     if wrong:
         message = f"the rule {name} must {wrong} in round {round_index}"
         raise ValueError(message)
-
-
-def _read_only(value: Any) -> Any:
-    if not isinstance(value, np.ndarray):
-        return value
-    view = value.view()
-    view.flags.writeable = False
-    return view

@@ -12,11 +12,11 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.validate import RNGLike
 from fedtheory._support.wording import truncate
-from fedtheory.engine._clients import noise_variances, own_steps
-from fedtheory.engine._replicates import Job
+from fedtheory.engine.clients import noise_variances, own_steps
 from fedtheory.engine.contract import RECORDS, Family, LocalWork
 from fedtheory.engine.families import layout, refuse_unknown
 from fedtheory.engine.heterogeneity import Stragglers
+from fedtheory.engine.replicates import Job
 from fedtheory.engine.schedule import step_sizes
 from fedtheory.federation.client_data import FederatedData, test_samples
 from fedtheory.federation.prioritized import unwrapped

@@ -7,7 +7,6 @@ import os
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -15,10 +14,10 @@ import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
-from fedtheory.engine._execution import execute
-from fedtheory.engine._replicates import Job, Replicate
 from fedtheory.engine.contract import RECORDS, Recorded
+from fedtheory.engine.execution import execute
 from fedtheory.engine.heterogeneity import Stragglers
+from fedtheory.engine.replicates import Job, Replicate
 from fedtheory.engine.schedule import Schedule
 from fedtheory.engine.settings import Settings
 from fedtheory.engine.trajectory import Trajectory
@@ -60,8 +59,6 @@ def fedavg(
     record_every: int = 1,
     num_threads: int | None = None,
     progress: bool | Callable[[int], Any] | None = None,
-    checkpoint: str | Path | None = None,
-    checkpoint_every: float = 30.0,
 ) -> Trajectory:
     """Run federated averaging or another method.
 
@@ -124,11 +121,6 @@ def fedavg(
     progress
         If True, the finished rounds of all replicates and the remaining time are shown on standard error after two
         seconds. A function is called with the number of finished replicates whenever it has grown.
-    checkpoint, checkpoint_every
-        File of finished replicates, and the number of seconds after which it is written during a run. It is also
-        written at the end and on Ctrl-C. The same call runs only the missing replicates; more replicates than before
-        are allowed, since each has its own streams. A checkpoint of another run is refused: of other arguments, or of
-        a rule whose source, or what it refers to, has changed.
 
     Returns
     -------
@@ -137,9 +129,9 @@ def fedavg(
     Raises
     ------
     ValueError, TypeError
-        For arguments that make no sense, or the checkpoint of another run, in one sentence.
+        For arguments that make no sense, in one sentence.
     KeyboardInterrupt
-        On Ctrl-C, before the next round: an `Interrupted`, which holds the replicates that are finished.
+        On Ctrl-C, before the next round.
 
     Warns
     -----
@@ -167,14 +159,8 @@ def fedavg(
     job = settings.job()
     _check_memory(job, settings.num_replicates)
 
-    def collect(replicates: list[Replicate]) -> Trajectory:
-        return _trajectory(job, settings, replicates)
-
     seeds = sequence.spawn(settings.num_replicates)
-    run = execute(
-        job, seeds, collect, num_threads=num_threads, progress=progress, checkpoint=checkpoint,
-        checkpoint_every=checkpoint_every,
-    )  # fmt: skip
+    run = _trajectory(job, settings, execute(job, seeds, num_threads=num_threads, progress=progress))
     lost = run.diverged_at[run.diverged_at >= 0]
     if lost.size:
         text = f"{lost.size} of {run.diverged_at.size} replicates diverged, the first in round {lost.min()}: "

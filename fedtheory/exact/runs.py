@@ -15,7 +15,7 @@ from fedtheory._support import validate
 from fedtheory._support.progress import announced
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import suggest, truncate
-from fedtheory.engine._clients import own_steps
+from fedtheory.engine.clients import own_steps
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.engine.simulation import fedavg
 from fedtheory.engine.trajectory import Trajectory
@@ -44,7 +44,7 @@ class UnknownConstant(AssumptionViolated):
 
 # The number of replicates and the records do not matter to a theorem. Every other option does: all bounds reject a new
 # option until a hypothesis, an argument or a statement names it.
-_KEPT = ("record", "record_every", "test", "checkpoint", "checkpoint_every")
+_KEPT = ("record", "record_every", "test")
 _WITHOUT_EFFECT = ("num_replicates", "rng", "num_threads", "progress", *_KEPT)
 OPTIONS = {name: option.default for name, option in inspect.signature(fedavg).parameters.items() if name != "fed"}
 OWN_STEPS = "local_steps of each client"

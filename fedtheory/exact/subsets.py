@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory._support.compiling import compiled
+from fedtheory._support.jit import compiled
 from fedtheory._support.threads import pinned
 from fedtheory._support.validate import Array
 from fedtheory.exact._arguments import quadratic

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.cached import cached_property
-from fedtheory._support.strict import plain
+from fedtheory._support.jit import is_compiled
 from fedtheory._support.summary import Summary
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import truncate
@@ -239,7 +239,8 @@ def _answer(name: str, function: Callable[..., Any], fed: LossFederation, k: int
     given.setflags(write=False)
     try:
         with np.errstate(all="ignore"):
-            return plain(function)(fed.data, k, given)
+            plain = function.py_func if is_compiled(function) else function
+            return plain(fed.data, k, given)
     except Exception as error:
         text = " ".join(str(error).split())
         message = (

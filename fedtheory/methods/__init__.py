@@ -1,16 +1,38 @@
-"""Methods beyond averaging: control variates, server momentum, error feedback, compression, random communication."""
+"""Methods beyond averaging: control variates, server momentum, error feedback, compression, random communication.
 
-from fedtheory.methods.compressed import EF21 as EF21
-from fedtheory.methods.compressed import Compressed as Compressed
-from fedtheory.methods.compressed import ErrorFeedback as ErrorFeedback
-from fedtheory.methods.compressors import Compressor as Compressor
-from fedtheory.methods.compressors import RandK as RandK
-from fedtheory.methods.compressors import ScaledSign as ScaledSign
-from fedtheory.methods.compressors import TopK as TopK
-from fedtheory.methods.fedavgm import FedAvgM as FedAvgM
-from fedtheory.methods.feddyn import FedDyn as FedDyn
-from fedtheory.methods.fednova import FedNova as FedNova
-from fedtheory.methods.rules import Method as Method
-from fedtheory.methods.rules import MethodRules as MethodRules
-from fedtheory.methods.scaffnew import Scaffnew as Scaffnew
-from fedtheory.methods.scaffold import Scaffold as Scaffold
+Modules are imported on first use.
+"""
+
+from typing import TYPE_CHECKING
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "compressed": ["EF21", "Compressed", "ErrorFeedback"],
+        "compressors": ["Compressor", "RandK", "ScaledSign", "TopK"],
+        "fedavgm": ["FedAvgM"],
+        "feddyn": ["FedDyn"],
+        "fednova": ["FedNova"],
+        "rules": ["Method", "MethodRules"],
+        "scaffnew": ["Scaffnew"],
+        "scaffold": ["Scaffold"],
+    },
+)
+
+if TYPE_CHECKING:
+    from fedtheory.methods.compressed import EF21 as EF21
+    from fedtheory.methods.compressed import Compressed as Compressed
+    from fedtheory.methods.compressed import ErrorFeedback as ErrorFeedback
+    from fedtheory.methods.compressors import Compressor as Compressor
+    from fedtheory.methods.compressors import RandK as RandK
+    from fedtheory.methods.compressors import ScaledSign as ScaledSign
+    from fedtheory.methods.compressors import TopK as TopK
+    from fedtheory.methods.fedavgm import FedAvgM as FedAvgM
+    from fedtheory.methods.feddyn import FedDyn as FedDyn
+    from fedtheory.methods.fednova import FedNova as FedNova
+    from fedtheory.methods.rules import Method as Method
+    from fedtheory.methods.rules import MethodRules as MethodRules
+    from fedtheory.methods.scaffnew import Scaffnew as Scaffnew
+    from fedtheory.methods.scaffold import Scaffold as Scaffold

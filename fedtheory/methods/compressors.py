@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol, final
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory._support.compiling import compiled
+from fedtheory._support.jit import compiled
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import truncate
 

@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory._support.compiling import compiled
+from fedtheory._support.jit import compiled
 from fedtheory._support.validate import Array
 from fedtheory.methods.rules import MethodRules
 

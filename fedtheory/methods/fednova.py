@@ -6,7 +6,7 @@
 from dataclasses import dataclass
 from typing import final
 
-from fedtheory._support.compiling import compiled
+from fedtheory._support.jit import compiled
 from fedtheory._support.validate import Array
 from fedtheory.methods.rules import MethodRules
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.wording import truncate
-from fedtheory.sampling._arguments import Numbers, numbers
+from fedtheory.sampling.arguments import Numbers, numbers
 
 # Entries of the distributions that are returned.
 _MOST_ENTRIES = 10**7

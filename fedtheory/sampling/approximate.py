@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
-from fedtheory._support.compiling import in_python
 from fedtheory._support.validate import Array
-from fedtheory.sampling import _newton
-from fedtheory.sampling._arguments import Numbers, checked_budget, checked_norms, is_plain, numbers, refuse_norms
+from fedtheory.sampling import newton
+from fedtheory.sampling.arguments import Numbers, checked_budget, checked_norms, is_plain, numbers, refuse_norms
 from fedtheory.sampling.optimal import SATURATED, near_top
 
 __all__ = ["approximate_probabilities", "approximation_path"]
@@ -114,13 +113,13 @@ def approximation(norms: npt.ArrayLike, expected_size: float, max_iterations: in
         limit = validate.count("max_iterations", max_iterations)
     limit = min(limit, t.size)  # never more than this are needed
     probabilities = np.empty(t.size)
-    few = t.size < _newton.FEW
-    write = in_python(_newton.write_approximate) if few else _newton.write_approximate
+    few = t.size < newton.FEW
+    write = newton.write_approximate if few else newton.compiled_write_approximate
     with np.errstate(all="ignore"):
         rest, made, moves, near, num_legal = write(t, budget, limit, probabilities)
     if num_legal < t.size:
         refuse_norms(t)
-    if near or (not _newton.SMALLEST_SUM < rest < _newton.LARGEST_SUM and t.any()):
+    if near or (not newton.SMALLEST_SUM < rest < newton.LARGEST_SUM and t.any()):
         made, moves = write_decided(t, budget, limit, probabilities)
     return Approximation(probabilities, int(made), not moves)
 
@@ -193,8 +192,8 @@ def write_decided(norms: Array, budget: float, max_rescalings: int, probabilitie
     end = _decide([_whole(t) for t in largest.tolist()], budget, max_rescalings)
     saturated = norms >= (largest[end.taken - 1] if end.taken else np.inf)
     scaled = near_top(norms, saturated)
-    rest, _ = _newton.below(scaled, SATURATED, probabilities)
-    _newton.write(scaled, rest, budget - end.taken, probabilities)
+    rest, _ = newton.compiled_below(scaled, SATURATED, probabilities)
+    newton.compiled_write(scaled, rest, budget - end.taken, probabilities)
     if end.at_one:
         probabilities[norms >= largest[end.at_one - 1]] = 1.0
     return end.num_rescalings, end.moves

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory.sampling._arguments import Numbers, checked_budget, numbers
+from fedtheory.sampling.arguments import Numbers, checked_budget, numbers
 
 __all__ = ["Certificate", "certificate"]
 

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
-from fedtheory._support.compiling import compiled, compiled_with_reordering
+from fedtheory._support.jit import compiled, compiled_with_reordering
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import format_number
 

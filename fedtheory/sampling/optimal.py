@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 from numpy import empty
 
-from fedtheory._support.compiling import compiled, in_python
+from fedtheory._support.jit import compiled
 from fedtheory._support.validate import Array
-from fedtheory.sampling import _newton
-from fedtheory.sampling._arguments import checked_budget, checked_norms, is_plain, refuse_norms
-from fedtheory.sampling._newton import (
+from fedtheory.sampling import newton
+from fedtheory.sampling.arguments import checked_budget, checked_norms, is_plain, refuse_norms
+from fedtheory.sampling.newton import (
     BLOCK,
     FEW,
     LANES,
@@ -20,6 +20,7 @@ from fedtheory.sampling._newton import (
     ROWS,
     SMALLEST_SUM,
     below,
+    compiled_write_optimal,
     lanes,
     start,
     write,
@@ -92,10 +93,9 @@ def _fill(norms: Array, budget: float, probabilities: Array) -> bool:
     """Use the implementation with the least compilation for this number of clients; all three are bit-identical."""
     if norms.size < FEW:
         with np.errstate(all="ignore"):
-            return bool(in_python(write_optimal)(norms, budget, probabilities))
-    return (
-        write_optimal(norms, budget, probabilities) if norms.size < MANY else fill_optimal(norms, budget, probabilities)
-    )
+            return bool(write_optimal(norms, budget, probabilities))
+    fill = compiled_write_optimal if norms.size < MANY else fill_optimal
+    return bool(fill(norms, budget, probabilities))
 
 
 def rescale(norms: Array, budget: float, probabilities: Array) -> None:
@@ -107,8 +107,9 @@ def rescale(norms: Array, budget: float, probabilities: Array) -> None:
     saturated = np.zeros(norms.size, dtype=bool)
     while True:
         scaled = near_top(norms, saturated)
-        first = (SATURATED, 1.0) if saturated.any() else (_newton.below(scaled, np.inf, probabilities)[0], budget)
-        rest, room, _ = _newton.saturate(scaled, budget, first, _newton.NO_LIMIT, probabilities)
+        total, _ = newton.compiled_below(scaled, np.inf, probabilities)
+        first = (SATURATED, 1.0) if saturated.any() else (total, budget)
+        rest, room, _ = newton.compiled_saturate(scaled, budget, first, newton.NO_LIMIT, probabilities)
         # Norms below 1 may have lost digits; which of them are saturated is decided after they are scaled again.
         now = scaled >= max(rest / room, 1.0)
         left = scaled[~now].max(initial=0.0)
@@ -117,7 +118,7 @@ def rescale(norms: Array, budget: float, probabilities: Array) -> None:
         saturated = now
     # the same sums in the same order as for norms that are not scaled
     same, share = narrowed(scaled, budget, probabilities)
-    _newton.write(scaled, *((same, share) if same > 0.0 else (rest, room)), probabilities)
+    newton.compiled_write(scaled, *((same, share) if same > 0.0 else (rest, room)), probabilities)
 
 
 def near_top(norms: Array, saturated: npt.NDArray[np.bool_]) -> Array:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.errors import OracleError
-from fedtheory.sampling._arguments import Numbers, checked_budget, checked_norms, numbers
+from fedtheory.sampling.arguments import Numbers, checked_budget, checked_norms, numbers
 from fedtheory.sampling.certificates import certificate
 
 __all__ = ["rational_probabilities", "reference_probabilities", "solver_probabilities"]

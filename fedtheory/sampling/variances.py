@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
-from fedtheory.sampling._arguments import Numbers, checked_budget, checked_norms, numbers
+from fedtheory.sampling.arguments import Numbers, checked_budget, checked_norms, numbers
 from fedtheory.sampling.optimal import optimal_probabilities
 
 __all__ = [

@@ -5,9 +5,8 @@
 
 import numpy as np
 
-from fedtheory._support.compiling import compiled, inlined
+from fedtheory._support.jit import compiled, jitable
 from fedtheory._support.validate import Array
-from fedtheory._support.views import IN_CACHE, part, prefetch
 
 __all__ = [
     "alias_table",
@@ -16,7 +15,6 @@ __all__ = [
     "draw_present",
     "first_arrivals",
     "keep_largest",
-    "numbers_ahead",
     "scan_for_the_rest",
 ]
 
@@ -56,13 +54,13 @@ def _fill_up(table, waiting):
             under += 1
 
 
-@inlined
+@jitable
 def draw_by_weight(alias, rng):
     """Draw one client from an alias table."""
     return client_at(alias, rng.random())
 
 
-@inlined
+@jitable
 def client_at(alias, uniform):
     """Return the client of a uniform number, which determines a column of the alias table and a level in it."""
     position = uniform * (alias.size // 2)
@@ -73,23 +71,19 @@ def client_at(alias, uniform):
     return np.uint64(column + np.int64(aliased * alias[np.uint64(2 * column + 1)]))
 
 
-@inlined
+@jitable
 def draw_present(alias, weights, rng, drawn):
     """Fill ``drawn`` with available clients as ``draw_by_weight`` draws them; return whether any client is available.
 
-    Available clients have nonnegative weights. Numbers that are drawn in any case are drawn ahead, so that the memory
-    of a million clients is prefetched; the results are those of single draws.
+    Available clients have nonnegative weights.
     """
     filled, missed = 0, 0
     while filled < drawn.size:
-        ahead = part(drawn, filled, min(drawn.size - filled, _TRIES - missed))
-        uniforms = numbers_ahead(alias, weights, weights, rng, ahead)
-        for i in range(ahead.size):
-            k = client_at(alias, uniforms[i])
-            drawn[np.uint64(filled)] = k
-            here = int(weights[k] > 0.0)
-            filled += here
-            missed = (missed + 1) * (1 - here)
+        k = draw_by_weight(alias, rng)
+        drawn[np.uint64(filled)] = k
+        here = int(weights[k] > 0.0)
+        filled += here
+        missed = (missed + 1) * (1 - here)
         if missed == _TRIES:
             drawn[filled] = _scan_present(weights, rng)
             if drawn[filled] < 0:
@@ -98,34 +92,14 @@ def draw_present(alias, weights, rng, drawn):
     return filled == drawn.size
 
 
-@inlined
-def numbers_ahead(alias, memory, weights, rng, room):
-    """Return numbers that ``client_at`` maps to clients, and prefetch their entries in two arrays."""
-    # Stored in the room of clients not yet found, since a call of the generator spills the processor's registers.
-    uniforms = room.view(np.float64)
-    for j in range(uniforms.size):
-        uniforms[j] = rng.random()
-    if weights.size > IN_CACHE:
-        _ask_for(alias, uniforms, memory, weights)
-    return uniforms
-
-
-@compiled
-def _ask_for(alias, uniforms, memory, weights):
-    for j in range(uniforms.size):
-        k = client_at(alias, uniforms[j])
-        prefetch(memory, k, 0)
-        prefetch(weights, k, 0)
-
-
-@compiled
+@jitable
 def _scan_present(weights, rng):
     taken, drawn = np.zeros(weights.size), np.full(1, -1)
     scan_for_the_rest(weights, 1.0, taken, rng, 0, 1, drawn)
     return drawn[0]
 
 
-@compiled
+@jitable
 def scan_for_the_rest(weights, stamp, taken, rng, filled, size, drawn):
     """Draw clients ``filled .. size - 1`` one by one, by weight among those left; return how many exist.
 
@@ -151,7 +125,7 @@ def scan_for_the_rest(weights, stamp, taken, rng, filled, size, drawn):
     return size
 
 
-@compiled
+@jitable
 def first_arrivals(weights, rng, size, drawn):
     """Draw clients by weight without replacement, in no particular order; return their number, at most ``size``.
 
@@ -175,7 +149,7 @@ def first_arrivals(weights, rng, size, drawn):
     return filled
 
 
-@inlined
+@jitable
 def keep_largest(candidates, values, size, rng, kept):
     """Write the ``size`` candidates with the largest values into ``kept``; ties are broken at random.
 
@@ -192,7 +166,7 @@ def keep_largest(candidates, values, size, rng, kept):
             kept[i] = candidates[i]
 
 
-@inlined
+@jitable
 def _compact_by_rank(candidates, values, size):
     # Counting is quadratic but has no branches, which would be mispredicted; for few candidates it takes a third of
     # the time of an insertion.
@@ -206,7 +180,7 @@ def _compact_by_rank(candidates, values, size):
     return filled
 
 
-@compiled
+@jitable
 def _compact_by_threshold(candidates, values, size):
     last = _last_place(values, size)
     filled = 0
@@ -216,7 +190,7 @@ def _compact_by_threshold(candidates, values, size):
     return filled
 
 
-@compiled
+@jitable
 def _last_place(values, size):
     # Smallest of the ``size`` largest values, by Hoare's selection. ``np.partition`` is as fast, but consists of sixty
     # functions that are compiled into, and loaded with, each rule.
@@ -238,12 +212,12 @@ def _last_place(values, size):
     return values[place]
 
 
-@inlined
+@jitable
 def _is_below(one, other):
     return one < other or (other != other and one == one)  # noqa: PLR0124 # NaN is above all, as in np.partition
 
 
-@compiled
+@jitable
 def _share_last_places(candidates, values, size, rng, kept):
     # ``candidates`` begins with those that are above or tied with the last place, in the order of ``values``.
     last = _last_place(values, size)

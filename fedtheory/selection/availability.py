@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
-from fedtheory._support.compiling import compiled, inlined
+from fedtheory._support.jit import compiled, inlined
 from fedtheory._support.validate import Array
 from fedtheory._support.values import to_tuples
 from fedtheory._support.wording import truncate

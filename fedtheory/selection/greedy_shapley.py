@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, final, get_args
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory._support.compiling import compiled, inlined
+from fedtheory._support.jit import compiled, inlined
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import truncate
 from fedtheory.selection._draw import keep_largest

@@ -10,11 +10,11 @@ from typing import Literal, NamedTuple, final
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory._support.compiling import compiled, inlined
+from fedtheory._support.jit import compiled, inlined
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import truncate
-from fedtheory.sampling._arguments import checked_budget
-from fedtheory.sampling._newton import write_approximate, write_optimal
+from fedtheory.sampling.arguments import checked_budget
+from fedtheory.sampling.newton import write_approximate, write_optimal
 from fedtheory.selection.full import choose_all
 from fedtheory.selection.laws import Moments
 from fedtheory.selection.rules import Rules, pack

@@ -12,10 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
-from fedtheory._support.compiling import compiled, inlined
+from fedtheory._support.jit import compiled, inlined
 from fedtheory._support.validate import Array, Mask
 from fedtheory._support.values import to_tuples
-from fedtheory._support.views import part
 from fedtheory._support.wording import truncate
 from fedtheory.selection._draw import alias_table, draw_present
 from fedtheory.selection.participation import Everyone, Participation, attending, checked_participation, taking_part
@@ -357,7 +356,7 @@ def _take_priority(table, memory, weights, rng, chosen):
     known, size = _read(table, weights.size), 0
     if known.mode == _DRAWS:
         for _ in range(known.first):
-            size += draw_present(known.alias, weights, rng, part(chosen, size, 1))
+            size += draw_present(known.alias, weights, rng, chosen[size : size + 1])
         return size
     taken = _shuffle(memory, known.first, weights, rng) if known.mode == _SUBSETS else memory.size
     for i in range(taken):

@@ -11,18 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
-from fedtheory._support.compiling import compiled, inlined
+from fedtheory._support.jit import compiled, jitable
 from fedtheory._support.validate import Array
-from fedtheory._support.views import part
 from fedtheory._support.wording import truncate
 from fedtheory.sampling.inclusion import inclusion_by_losses, power_of_choice_inclusion
 from fedtheory.selection._draw import (
     alias_table,
-    client_at,
     draw_by_weight,
     first_arrivals,
     keep_largest,
-    numbers_ahead,
     scan_for_the_rest,
 )
 from fedtheory.selection.laws import Fixed, Ranked, Scheduled
@@ -354,14 +351,14 @@ class _Constants(NamedTuple):
     counts: Array  # of candidates: one for all rounds, or one for each
 
 
-@inlined
+@jitable
 def _read(table, num_clients):
     counts = 3 + 2 * num_clients
-    alias, left = part(table, 3, 2 * num_clients), part(table, counts, table.size - counts)
+    alias, left = table[3 : 3 + 2 * num_clients], table[counts:]
     return _Constants(int(table[0]), table[1], table[2], alias, left)
 
 
-@inlined
+@jitable
 def _keep_ranked(table, weights, candidates, losses, rng, chosen):
     known = _read(table, weights.size)
     size = min(known.num_selected, candidates.size)
@@ -372,7 +369,7 @@ def _keep_ranked(table, weights, candidates, losses, rng, chosen):
     return size
 
 
-@inlined
+@jitable
 def _number_of_candidates(known, round_index):
     return int(known.counts[min(round_index, known.counts.size - 1)])
 
@@ -390,15 +387,8 @@ def _propose_by_weight(round_index, table, memory, weights, rng, candidates):
     if 5 * size > 4 * num_clients:
         return first_arrivals(weights, rng, size, candidates)
     # Without replacement: rejection from the alias table, and a scan of the rest once rejections are frequent. Either
-    # way the next client has its exact law given those drawn before, which memory[k] == stamp marks. The numbers of the
-    # first d tries are always needed and are drawn ahead.
-    uniforms = numbers_ahead(known.alias, memory, weights, rng, part(candidates, 0, size))
-    for j in range(size):
-        k = client_at(known.alias, uniforms[j])
-        candidates[np.uint64(filled)] = k
-        filled += (memory[k] != stamp) & (weights[k] > 0.0)
-        memory[k] = stamp
-    tries = size
+    # way the next client has its exact law given those drawn before, which memory[k] == stamp marks.
+    tries = 0
     while filled < size and tries < 4 * size + 16:
         k = draw_by_weight(known.alias, rng)
         candidates[np.uint64(filled)] = k

@@ -9,9 +9,8 @@ from typing import NamedTuple, final
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory._support.compiling import compiled, inlined
+from fedtheory._support.jit import compiled, inlined
 from fedtheory._support.validate import Array
-from fedtheory._support.views import part
 from fedtheory.selection._draw import alias_table, draw_present
 from fedtheory.selection.laws import Moments
 from fedtheory.selection.rules import Rules, pack
@@ -62,10 +61,10 @@ class _Constants(NamedTuple):
 
 @inlined
 def _read(table):
-    return _Constants(int(table[0]), part(table, 1, table.size - 1))
+    return _Constants(int(table[0]), table[1:])
 
 
 @compiled
 def _draw_with_replacement(round_index, table, memory, weights, candidates, losses, rng, chosen):
     num_selected, alias = _read(table)
-    return num_selected if draw_present(alias, weights, rng, part(chosen, 0, num_selected)) else 0
+    return num_selected if draw_present(alias, weights, rng, chosen[:num_selected]) else 0

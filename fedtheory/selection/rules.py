@@ -6,8 +6,9 @@ messages and the page *Contracts* of the documentation are generated from these 
 A rule may write only into the arguments that are declared for this; the others are read-only. The results are checked
 in every round, and a fault ends the run with a ValueError that names the strategy, the rule, the round and the value:
 numbers of clients must fit the buffers, clients must be in ``0..K-1``, and coefficients must be finite. Entries of
-``candidates`` and ``chosen`` are -1, and those of ``coefficients`` NaN, until they are written. Strategies that consist
-of parts of this package are exempt, which saves a few percent of a short round; the tests check all of them.
+``candidates`` and ``chosen`` are -1, and those of ``coefficients`` NaN, until they are written. The arguments are the
+arrays of the loop, which writes into them in the next round: a rule that keeps one must copy it. A rule must draw from
+``rng`` only; draws from a global generator are not reproducible.
 
 If clients are absent, ``weights`` are those of the available clients divided by their sum, and -1 for absent clients.
 A rule can use this to avoid absent clients; the loop removes them from the results of other rules.

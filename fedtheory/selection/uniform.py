@@ -9,9 +9,8 @@ from typing import Literal, final
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory._support.compiling import compiled
+from fedtheory._support.jit import compiled
 from fedtheory._support.validate import Array
-from fedtheory._support.views import part, prefetch
 from fedtheory.selection.laws import Moments
 from fedtheory.selection.rules import Rules
 from fedtheory.theorem.scheme import Scheme
@@ -84,23 +83,15 @@ def _draw_subset(round_index, table, memory, weights, candidates, losses, rng, c
     # weight) move to the end when they are drawn.
     filled, left = 0, memory.size
     while filled < chosen.size and filled < left:
-        # Each draw finds a client or shortens the rest, so that these draws are always needed. They are drawn ahead, in
-        # the room of the chosen clients, and their entries of the memory are prefetched.
-        first, ahead = filled, min(chosen.size, left) - filled
-        uniforms = part(chosen, first, ahead).view(np.float64)
-        for i in range(ahead):
-            uniforms[i] = rng.random()
-            prefetch(memory, first + i + int(uniforms[i] * (left - first - i)), 0)
-        for i in range(ahead):
-            j = filled + int(uniforms[i] * (left - filled))
-            k = int(memory[j])
-            if weights[k] >= 0.0:
-                memory[filled], memory[j] = memory[j], memory[filled]
-                chosen[filled] = k
-                filled += 1
-            else:
-                left -= 1
-                memory[left], memory[j] = memory[j], memory[left]
+        j = filled + int(rng.random() * (left - filled))
+        k = int(memory[j])
+        if weights[k] >= 0.0:
+            memory[filled], memory[j] = memory[j], memory[filled]
+            chosen[filled] = k
+            filled += 1
+        else:
+            left -= 1
+            memory[left], memory[j] = memory[j], memory[left]
     return filled
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
-from fedtheory._support.compiling import compiled_with_reordering
 from fedtheory._support.exponential import power
+from fedtheory._support.jit import compiled_with_reordering
 from fedtheory._support.validate import Array
 from fedtheory.valuation.games import check_num_players
 

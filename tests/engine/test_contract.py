@@ -9,8 +9,8 @@ from numba import typeof
 
 import fedtheory as ft
 from docs.contract_tables import tables
-from fedtheory.engine import _slots, contract
-from fedtheory.engine.contract import ARGUMENTS, KERNELS, RECORDS, SLOTS, Recorded, Slots
+from fedtheory.engine.contract import ARGUMENTS, KERNELS, RECORDS, SLOTS, Recorded
+from fedtheory.engine.signatures import signature_of
 from fedtheory.methods.rules import METHOD_RULES
 from fedtheory.selection.rules import RULES
 from tests.environment import ROOT
@@ -37,7 +37,7 @@ def test_the_tables_of_the_documentation_say_what_the_loop_is_compiled_by() -> N
              **dict(zip(METHOD_RULES, rows(tables()["methods"]), strict=True)),
              **dict(zip(KERNELS, rows(tables()["kernels"]), strict=True))}  # fmt: skip
     for name, slot in SLOTS.items():
-        signature = _slots.signature_of(slot, typeof((np.zeros(1),)))
+        signature = signature_of(slot, typeof((np.zeros(1),)))
         function, writes, _ = shown[name]
         arguments = re.fullmatch(rf"`{name}\((.*)\) -> (\w+)`", function)
         assert arguments is not None
@@ -92,11 +92,9 @@ def test_selections_are_recorded_with_their_coefficients_and_blank_after_the_las
 
 
 def test_the_slots_of_the_loop_are_those_of_the_contract_in_the_order_of_a_round() -> None:
-    assert Slots._fields == (*KERNELS, *RULES, *METHOD_RULES)
+    assert list(SLOTS) == [*KERNELS, *RULES, *METHOD_RULES]
     assert list(RULES) == ["attend", "propose", "select", "weigh", "value", "observe"]
     assert list(METHOD_RULES) == ["correct", "message", "compress", "combine"]
-    kept = {"memory", "present", "states", "model", "message"}
-    assert set(contract.BUFFERS) == {name for slot in SLOTS.values() for name in slot.writes} - kept
 
 
 class Valued:

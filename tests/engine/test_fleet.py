@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory.engine._parts import _update_weights
+from fedtheory.engine.loop import update_weights
 from fedtheory.federation.client_data import FederatedData
 from fedtheory.selection.full import Full
 from fedtheory.selection.power_of_choice import PowerOfChoice
@@ -88,7 +88,7 @@ def test_noise_on_returns_of_nobody_is_no_noise():
 )
 def test_weights_of_a_round_are_shared_among_the_present_and_those_of_the_absent_are_minus_one(present, wanted):
     weights = np.zeros(3)
-    assert _update_weights(np.array(present), np.array([0.5, 0.3, 0.2]), weights) == sum(present)
+    assert update_weights(np.array(present), np.array([0.5, 0.3, 0.2]), weights) == sum(present)
     np.testing.assert_allclose(weights, wanted, rtol=1e-15)
 
 

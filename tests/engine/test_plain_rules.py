@@ -65,20 +65,6 @@ def run(strategy: Any, **changes: Any) -> Any:
     return ft.fedavg(FED, strategy, **settings | changes)
 
 
-@pytest.mark.skipif(PLAIN_PYTHON, reason="without a compiler the loop hands over its own arrays, as Python does")
-@pytest.mark.parametrize("spoils", [False, True])
-def test_what_a_rule_keeps_is_its_own(spoils: bool) -> None:
-    strategy = Keeping(spoils)
-    found, other = run(strategy), run(Keeping())
-    assert all((found.recorded(name) == other.recorded(name)).all() for name in found.records)
-    assert found.uplink[0, -1] == sum(2 + 3 + count for count in range(1, 10))  # updates, losses, and what was weighed
-    del found
-    trash = [np.full(100, -7.0) for _ in range(1000)]
-    if not spoils:
-        assert all((kept == copy).all() for kept, copy in zip(strategy.kept, strategy.copies, strict=True))
-    assert trash[0][0] == -7.0
-
-
 @pytest.mark.slow
 def test_rules_in_threads_and_within_rules_are_not_taken_for_each_other() -> None:
     alone = run(Keeping(), num_replicates=4, num_threads=1)

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from numba import njit
 
-from fedtheory.engine import _round_game as game
+from fedtheory.engine import game
+from fedtheory.engine.defaults import DEFAULTS
 from fedtheory.valuation.games import shapley
 from fedtheory.valuation.permutations import gtg_shapley, permutation_shapley
-from tests.engine.slot_calls import in_memory, in_slot
+
+value_cohort = njit(game.value_cohort)
 
 
 @njit
@@ -49,9 +51,9 @@ class Round:
     def values(self, method, *, tolerance=0.0, num_orders=0, seed=0):
         n = self.shares.size
         values = np.full(n, 9.0)
-        asked = game.value_cohort(
-            in_slot("excess", rough_loss, self.problem), 0, in_memory(self.problem), self.start, self.updates,
-            self.shares, method, tolerance, num_orders, np.random.default_rng(np.random.SeedSequence(seed)),
+        asked = value_cohort(
+            rough_loss, DEFAULTS["coalition"], False, self.problem, self.start, self.updates, self.shares,
+            method, tolerance, num_orders, np.random.default_rng(np.random.SeedSequence(seed)),
             np.empty(1 << n), np.empty(3), values,
         )  # fmt: skip
         return values, asked

@@ -39,7 +39,7 @@ WITHOUT_RUNS |= {"scaffold.option_one_round"}
 NAMES = sorted(set(FORMS) - WITHOUT_RUNS)
 # An option that changes nothing about a run's law needs no word.
 WITHOUT_EFFECT = {"num_replicates": 3, "rng": 5, "record": ("loss",), "record_every": 2, "num_threads": 1}
-WITHOUT_EFFECT |= {"progress": True, "checkpoint": "somewhere", "checkpoint_every": 1.0, "test": ([[1.0]], [0])}
+WITHOUT_EFFECT |= {"progress": True, "test": ([[1.0]], [0])}
 OF_EVERY_RUN = {"fed", "strategy", "num_rounds", "step_size", "initial"}
 OPTIONS = {name: change(np.random.default_rng(0), None) for name, change in CHANGES.items() if name != "local_steps"}
 

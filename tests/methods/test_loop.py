@@ -59,12 +59,6 @@ def test_a_seed_gives_the_same_bits_on_any_number_of_threads(name: str) -> None:
     assert same(run(EVERY[name], num_threads=1), run(EVERY[name], num_threads=2))
 
 
-@pytest.mark.parametrize("name", EVERY)
-def test_a_run_is_kept_and_continued_to_the_same_bits(name: str, tmp_path: Any) -> None:
-    run(EVERY[name], num_replicates=1, checkpoint=tmp_path / "run.nc")
-    assert same(run(EVERY[name], num_replicates=3, checkpoint=tmp_path / "run.nc"), run(EVERY[name], num_replicates=3))
-
-
 def test_coins_and_compressors_change_neither_who_is_selected_nor_the_noise_of_training() -> None:
     bare, squeezed = (run(one, strategy=Uniform(1)) for one in (None, ft.methods.Compressed(ft.methods.RandK(2))))
     assert (bare.recorded("selected") == squeezed.recorded("selected")).all()

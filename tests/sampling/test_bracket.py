@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fedtheory.sampling import optimal_probabilities
-from fedtheory.sampling._newton import LARGEST_SUM, NO_LIMIT, SMALLEST_SUM, start
+from fedtheory.sampling.newton import LARGEST_SUM, NO_LIMIT, SMALLEST_SUM, start
 from fedtheory.sampling.optimal import _sift, fill_optimal, narrowed
 
 MANY = 2**15  # from here on the threshold is bracketed first

@@ -9,42 +9,40 @@ The compiled estimators use the same random draws and stopping rules as those of
 
 import numpy as np
 
-from fedtheory._support.compiling import compiled
-from fedtheory.engine._slots import caller
+from fedtheory._support.jit import jitable
 
 __all__ = ["EXACT", "METHODS", "PERMUTATION", "TRUNCATED", "value_cohort"]
 
 EXACT, TRUNCATED, PERMUTATION = 0, 1, 2
 METHODS = {"exact": EXACT, "gtg": TRUNCATED, "permutation": PERMUTATION}
-_excess, _coalition = caller("excess"), caller("coalition")
 _WINDOW, _FEWEST, _CLOSE = 10, 20, 0.01
 _MOST_PER_PLAYER = 50
 
 
-@compiled
+@jitable
 def value_cohort(
-    excess_at, coalition_at, problem, start, updates, shares, method, tolerance, num_orders, rng, known,
+    excess, coalition, shares_products, problem, start, updates, shares, method, tolerance, num_orders, rng, known,
     model, values,
 ):  # fmt: skip
     """Write the values of ``updates`` (n, v) with weights ``shares`` (n,); return the number of losses evaluated.
 
-    ``excess_at`` is the address of the kernel for the loss of a model, ``coalition_at`` that for the loss of a
-    coalition, 0 if there is none. ``known`` (at least 2^n,) and ``model`` (v,) are scratch. All values are NaN if a
-    loss is not finite.
+    ``excess`` is the kernel for the loss of a model, ``coalition`` that for the loss of a coalition, which is used if
+    ``shares_products``. ``known`` (at least 2^n,) and ``model`` (v,) are scratch. All values are NaN if a loss is not
+    finite.
     """
     n = shares.size
     for number in range(1 << n):
         known[number] = np.inf
-    if coalition_at != 0:
-        _coalition(coalition_at, (problem, start, updates, shares, -1))
+    if shares_products:
+        coalition(problem, start, updates, shares, -1)
     if method == EXACT:
         for number in range(1 << n):
-            _utility(excess_at, coalition_at, problem, start, updates, shares, known, model, number)
+            _utility(excess, coalition, shares_products, problem, start, updates, shares, known, model, number)
         _from_all(known, values, n)
     else:
         gains = np.zeros((_MOST_PER_PLAYER * n if method == TRUNCATED else num_orders, n))
         seen = _walk(
-            excess_at, coalition_at, problem, start, updates, shares, method == TRUNCATED, tolerance, rng,
+            excess, coalition, shares_products, problem, start, updates, shares, method == TRUNCATED, tolerance, rng,
             known, model, gains,
         )  # fmt: skip
         for k in range(n):
@@ -58,7 +56,7 @@ def value_cohort(
     return asked
 
 
-@compiled
+@jitable
 def _sum(rows, column, size):
     total = 0.0
     for i in range(size):
@@ -66,15 +64,15 @@ def _sum(rows, column, size):
     return total
 
 
-@compiled
+@jitable
 def _walk(
-    excess_at, coalition_at, problem, start, updates, shares, truncates, tolerance, rng, known, model,
+    excess, coalition, shares_products, problem, start, updates, shares, truncates, tolerance, rng, known, model,
     gains,
 ):  # fmt: skip
     """Write the marginal contributions along random orders, one row per order; return the number of orders."""
     most, n = gains.shape
-    grand = _utility(excess_at, coalition_at, problem, start, updates, shares, known, model, (1 << n) - 1)
-    empty = _utility(excess_at, coalition_at, problem, start, updates, shares, known, model, 0)
+    grand = _utility(excess, coalition, shares_products, problem, start, updates, shares, known, model, (1 << n) - 1)
+    empty = _utility(excess, coalition, shares_products, problem, start, updates, shares, known, model, 0)
     if truncates and abs(grand - empty) < tolerance:
         return 0
     for seen in range(most):
@@ -83,7 +81,7 @@ def _walk(
             if truncates and abs(grand - before) < tolerance:
                 break
             arrived |= 1 << player
-            after = _utility(excess_at, coalition_at, problem, start, updates, shares, known, model, arrived)
+            after = _utility(excess, coalition, shares_products, problem, start, updates, shares, known, model, arrived)
             gains[seen, player] = after - before
             before = after
         if truncates and (seen + 1) % n == 0 and _converged(gains, seen + 1):
@@ -91,20 +89,20 @@ def _walk(
     return most
 
 
-@compiled
-def _utility(excess_at, coalition_at, problem, start, updates, shares, known, model, number):
+@jitable
+def _utility(excess, coalition, shares_products, problem, start, updates, shares, known, model, number):
     """Minus the loss of a coalition's model up to a constant, evaluated once; ``known`` is infinite before that."""
     if known[number] == np.inf:
-        if coalition_at != 0:
-            loss = _coalition(coalition_at, (problem, start, updates, shares, number))
+        if shares_products:
+            loss = coalition(problem, start, updates, shares, number)
         else:
             _write_mean(start, updates, shares, number, model)
-            loss = _excess(excess_at, (problem, model))
+            loss = excess(problem, model)
         known[number] = -loss if np.isfinite(loss) else np.nan
     return known[number]
 
 
-@compiled
+@jitable
 def _write_mean(start, updates, shares, number, model):
     """Write the mean of the models of a coalition's members."""
     total = 0.0
@@ -118,7 +116,7 @@ def _write_mean(start, updates, shares, number, model):
                 model[j] += shares[k] / total * updates[k, j]
 
 
-@compiled
+@jitable
 def _from_all(known, values, n):
     """Shapley values from the utilities of all coalitions, indexed by their bits."""
     weight = np.empty(n)
@@ -135,7 +133,7 @@ def _from_all(known, values, n):
                 values[k] += weight[size] * (known[number | 1 << k] - known[number])
 
 
-@compiled
+@jitable
 def _order(n, first, rng):
     """Draw a uniform random order of the players; if ``first`` is at least 0, it comes first."""
     if first < 0:
@@ -148,7 +146,7 @@ def _order(n, first, rng):
     return order
 
 
-@compiled
+@jitable
 def _converged(added, count):
     """Whether, after twenty orders, the last ten running means differ from the latest by at most 1% on average."""
     if count < _FEWEST:

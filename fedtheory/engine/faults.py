@@ -1,37 +1,54 @@
-"""Error messages about rules: the strategy, the rule, the round, what was expected and what was given."""
+"""Error messages about rules: the strategy, the rule, the round, what must hold and what was given."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from copy import deepcopy
 from typing import Any
 
 import numpy as np
 
-from fedtheory._support.compiling import is_compiled
-from fedtheory._support.strict import plain
-from fedtheory.engine._plain import RuleFault
 from fedtheory.engine.contract import KERNELS, SLOTS
 from fedtheory.methods.rules import METHOD_RULES
-from fedtheory.selection.rules import RULES, Rules
+from fedtheory.selection.rules import RULES
 
-__all__ = ["failures_named", "fault", "raised_by"]
+__all__ = ["failures_named", "fault", "fault_of_clients", "fault_of_weights", "raised_by", "refused_rule"]
 
 
-def fault(strategy: str, state: Any) -> str:
+def refused_rule(name: str, rule: Any, error: Exception) -> TypeError:
+    """Return the error for a function that cannot be compiled for its slot."""
+    home = "methods.rules" if name in METHOD_RULES else "selection.rules"
+    known, slot = getattr(rule, "__name__", repr(rule)), SLOTS[name]
+    message = f"the rule {name} must follow fedtheory.{home}, got {known}: {reason(error)}; "
+    return TypeError(f"{message}wanted {name}{slot}, writing {' and '.join(slot.writes)}")
+
+
+def reason(error: Exception) -> str:
+    """Return the first sentence of numba's error and the source line that it refers to."""
+    text = str(error)
+    place = re.search(r'File "([^"<]+)", line (\d+)', text)
+    if "Cannot modify readonly" in text:
+        said = "it writes into what it may only read"
+    else:
+        lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("Failed in")]
+        said = re.sub(r" for '\$.*", "", lines[0]).rstrip(":") if lines else type(error).__name__
+    return f'{said} (File "{place[1]}", line {place[2]})' if place else said
+
+
+def fault(job: Any, state: Any, num_present: int) -> str:
     """Return the error message for the rule that stopped the loop."""
-    rule, round_index = _where(state)
+    rule, round_index, returned = tuple(SLOTS)[int(state.report[0])], int(state.report[1]), int(state.report[2])
     if rule == "attend":
-        wanted = f"return how many clients it left present, {np.count_nonzero(state.present)}, got {_returned(state)}"
+        wanted = f"return how many clients it left present, {num_present}, got {returned}"
     elif rule == "weigh":
         size = int(state.report[3])
         wanted = fault_of_weights(state.report[2], state.coefficients[:size], state.chosen)
     else:
         clients = getattr(state, RULES[rule].writes[-1])
-        wanted = fault_of_clients(clients, _returned(state), state.counts.size)
+        wanted = fault_of_clients(clients, returned, state.weights.size)
         # Repeated clients stop the loop only if the method keeps a state of each client.
-        named = f"got {clients[: _returned(state)].tolist()}"
+        named = f"got {clients[:returned].tolist()}"
         wanted = wanted or f"choose different clients for a method that keeps a state of each, {named}"
-    return f"the rule {rule} of {strategy} must {wanted} in round {round_index}"
+    return f"the rule {rule} of {job.name} must {wanted} in round {round_index}"
 
 
 def fault_of_clients(written: Any, returned: int, num_clients: int) -> str:
@@ -53,31 +70,21 @@ def fault_of_weights(extra: float, coefficients: Any, chosen: Any) -> str:
     return f"{wanted}, got {coefficients[bad[0]]} for client {chosen[bad[0]]}" if bad.size else ""
 
 
-def _where(state: Any) -> tuple[str, int]:
-    return tuple(SLOTS)[int(state.report[0])], int(state.report[1])
-
-
-def _returned(state: Any) -> int:
-    return int(state.report[2])
-
-
 @contextmanager
 def failures_named(job: Any, state: Any) -> Iterator[None]:
     """Add the rule, its strategy or method, and the round to any exception that a rule raises."""
     try:
         yield
     except Exception as error:
-        rule, round_index = _where(state)
+        rule, round_index = tuple(SLOTS)[int(state.report[0])], int(state.report[1])
         if rule in KERNELS:
             where = f"the kernel {rule}"
         else:
             where = f"the rule {rule} of {job.method if rule in METHOD_RULES else job.name}"
         message = raised_by(where, round_index, error)
-        if rule == "select" and isinstance(error, IndexError | ValueError) and _needs_candidates(job.rules, state):
-            message = (
-                f"{where} finds no candidates and no losses, since there is no rule propose, which asks for them: "
-                f"give Rules propose= and max_candidates= if it reads them ({error}, in round {round_index})"
-            )
+        is_empty = "size 0" in str(error) or "empty sequence" in str(error)
+        if message and is_empty and rule == "select" and job.rules.propose is None:
+            message += " (it finds no candidates and no losses without a rule propose and max_candidates)"
         if message:
             raise (TypeError if isinstance(error, TypeError) else ValueError)(message) from error
         error.add_note(f"raised by {where} in round {round_index}")
@@ -86,32 +93,9 @@ def failures_named(job: Any, state: Any) -> Iterator[None]:
 
 def raised_by(where: str, round_index: int, error: Exception) -> str:
     """Return an error message in one sentence; empty for types that only the author of the rule can explain."""
-    if isinstance(error, RuleFault):
-        return f"{where} {error} in round {round_index}"
-    if isinstance(error, IndexError) and "out of bounds" in str(error):
-        return f"{where} must stay within its arrays, got an index out of bounds in round {round_index}: {error}"
+    text = " ".join(str(error).split())
+    if isinstance(error, IndexError) and "out of bounds" in text:
+        return f"{where} must stay within its arrays, got an index out of bounds in round {round_index}: {text}"
     if isinstance(error, ValueError | TypeError | LookupError | ArithmeticError):
-        text = " ".join(str(error).split())
         return f"{where} must not raise, got {type(error).__name__} in round {round_index}: {text}"
     return ""
-
-
-def _needs_candidates(rules: Rules, state: Any) -> bool:
-    """Whether ``select``, called again, raises an error without candidates and none if all clients are candidates."""
-    if rules.propose is not None:
-        return False
-    rule = plain(rules.select) if is_compiled(rules.select) else rules.select
-    table, weights = state.table.view(), state.weights.view()
-    table.flags.writeable = weights.flags.writeable = False  # read-only, as in the loop
-
-    def raises(number: int) -> bool:
-        # The same memory and random numbers in both calls, so that only the candidates differ.
-        known = (_where(state)[1], table, state.memory.copy(), weights, np.arange(number), np.ones(number))
-        try:
-            with np.errstate(all="ignore"):
-                rule(*known, deepcopy(state.selection_rng), np.full(rules.max_selected, -1))
-        except Exception:
-            return True
-        return False
-
-    return raises(0) and not raises(weights.size)

@@ -15,7 +15,7 @@ last.
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory._support.compiling import compiled, inlined
+from fedtheory._support.jit import compiled, jitable
 from fedtheory._support.validate import Array
 
 __all__ = [
@@ -27,6 +27,11 @@ __all__ = [
     "ROWS",
     "SMALLEST_SUM",
     "below",
+    "compiled_below",
+    "compiled_saturate",
+    "compiled_write",
+    "compiled_write_approximate",
+    "compiled_write_optimal",
     "lanes",
     "saturate",
     "start",
@@ -43,7 +48,7 @@ SMALLEST_SUM, LARGEST_SUM = 2.0**-900, 2.0**960
 _SMALLEST_ROOM, _ROUNDING = 2.0**-60, 2.0**-53
 
 
-@inlined
+@jitable
 def lanes(scratch: Array) -> tuple[Array, npt.NDArray[np.int64]]:
     """Lanes of a sum and of an integer count, all set to 0, at the beginning of ``scratch``."""
     sums, counts = scratch[:LANES], scratch[LANES : 2 * LANES].view(np.int64)
@@ -53,7 +58,7 @@ def lanes(scratch: Array) -> tuple[Array, npt.NDArray[np.int64]]:
     return sums, counts
 
 
-@compiled
+@jitable
 def below(norms: Array, x: float, scratch: Array) -> tuple[float, int]:
     """Return the sum of the norms below x and the number of the others."""
     total, count = _blocks_below(norms, x, scratch) if norms.size >= BLOCK else (0.0, 0)
@@ -63,7 +68,7 @@ def below(norms: Array, x: float, scratch: Array) -> tuple[float, int]:
     return total + _few_below(others, x), count
 
 
-@compiled
+@jitable
 def _blocks_below(norms: Array, x: float, scratch: Array) -> tuple[float, int]:
     sums, counts = lanes(scratch)
     for first in range(0, norms.size - norms.size % BLOCK, BLOCK):
@@ -78,7 +83,7 @@ def _blocks_below(norms: Array, x: float, scratch: Array) -> tuple[float, int]:
     return sums.sum(), counts.sum()
 
 
-@compiled
+@jitable
 def _few_below(norms: Array, x: float) -> float:
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     whole = norms.size - norms.size % 4
@@ -92,7 +97,7 @@ def _few_below(norms: Array, x: float) -> float:
     return (a + c) + (b + d)
 
 
-@compiled
+@jitable
 def saturate(
     norms: Array, budget: float, first: tuple[float, float], max_rescalings: int, scratch: Array
 ) -> tuple[float, float, int]:
@@ -115,7 +120,7 @@ def saturate(
     return rest, room, num_rescalings
 
 
-@compiled
+@jitable
 def start(norms: Array, budget: float, max_rescalings: int, scratch: Array) -> tuple[float, float, int]:
     """Iterate from the threshold ``sum(norms) / budget``; the result is that of ``saturate``."""
     total, _ = below(norms, np.inf, scratch)
@@ -124,7 +129,7 @@ def start(norms: Array, budget: float, max_rescalings: int, scratch: Array) -> t
     return saturate(norms, budget, (total, budget), max_rescalings, scratch)
 
 
-@compiled
+@jitable
 def write(norms: Array, rest: float, room: float, probabilities: Array) -> int:
     """Write ``min(1, room t_i / rest)``, exactly 1 at and above the threshold.
 
@@ -142,7 +147,7 @@ def write(norms: Array, rest: float, room: float, probabilities: Array) -> int:
     return num_legal
 
 
-@compiled
+@jitable
 def _write_far(norms: Array, rest: float, room: float, probabilities: Array) -> int:
     # Like ``write``, if the quotient room / rest would lose digits.
     x, num_legal = rest / room, 0
@@ -155,7 +160,7 @@ def _write_far(norms: Array, rest: float, room: float, probabilities: Array) -> 
     return num_legal
 
 
-@compiled
+@jitable
 def write_optimal(norms: Array, budget: float, probabilities: Array) -> bool:
     """Write the optimal probabilities.
 
@@ -172,7 +177,7 @@ def write_optimal(norms: Array, budget: float, probabilities: Array) -> bool:
     return num_legal == norms.size and SMALLEST_SUM < rest < LARGEST_SUM
 
 
-@compiled
+@jitable
 def write_approximate(
     norms: Array, budget: float, max_rescalings: int, probabilities: Array
 ) -> tuple[float, int, bool, bool, int]:
@@ -194,10 +199,14 @@ def write_approximate(
     return rest, num_rescalings, moves, near, num_legal
 
 
-@compiled
+@jitable
 def _is_near(norms: Array, x: float) -> bool:
     # Lanes add n / 128 + 64 numbers in sequence: the error of a threshold is below twice that many rounding errors.
     width, num_near = x * (norms.size / 64 + 128) * _ROUNDING, 0
     for i in range(norms.size):
         num_near += abs(norms[i] - x) <= width
     return num_near > 0
+
+
+compiled_below, compiled_saturate, compiled_write = compiled(below), compiled(saturate), compiled(write)
+compiled_write_optimal, compiled_write_approximate = compiled(write_optimal), compiled(write_approximate)
