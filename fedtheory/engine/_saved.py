@@ -2,10 +2,9 @@
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fedtheory._storage.files import OtherFileError, parsed_json
+from fedtheory._storage.files import OtherFileError, as_path, parsed_json, place
 from fedtheory._storage.netcdf import file_bytes, read_file
 from fedtheory._storage.provenance import provenance
 from fedtheory.engine.contract import RECORDS
@@ -13,19 +12,29 @@ from fedtheory.engine.contract import RECORDS
 if TYPE_CHECKING:
     from xarray import Dataset
 
-__all__ = ["read", "run_bytes"]
+__all__ = ["read", "write"]
 
 _NEEDED = ("round", "counts", "diverged_at", "config")
 _FORM = "fedtheory run 4"
 
 
-def run_bytes(data: "Dataset", made_on: Mapping[str, str] | None) -> bytes:
-    """Return the content of the file of a run; the provenance is that of the current process by default."""
+def write(path: Any, data: "Dataset", made_on: Mapping[str, str] | None, *, new: bool) -> None:
+    """Write the file of a run; the provenance is that of the current process by default.
+
+    Raises
+    ------
+    FileExistsError
+        If the file must be ``new`` and exists.
+    """
+    target = as_path("path", path)
+    if new and target.exists():
+        message = f"path must be a new file (overwrite=True replaces it), got {target}, which exists"
+        raise FileExistsError(message)
     words = json.dumps(provenance() if made_on is None else dict(made_on))
-    return file_bytes(data.assign_attrs(provenance=words), _FORM)
+    place(target, file_bytes(data.assign_attrs(provenance=words), _FORM), new=new)
 
 
-def read(path: Path) -> dict[str, Any]:
+def read(path: Any) -> dict[str, Any]:
     """Return the fields of the trajectory in a file.
 
     Raises
@@ -35,6 +44,7 @@ def read(path: Path) -> dict[str, Any]:
     ValueError
         If the file is not the file of a run, or is incomplete or damaged.
     """
+    path = as_path("path", path)
     if not path.exists():
         message = f"path must be the file of a run, got {path}, which does not exist"
         raise FileNotFoundError(message)

@@ -11,13 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory._storage.files import as_path, place
-from fedtheory._storage.provenance import release
 from fedtheory._support import validate
 from fedtheory._support.summary import Summary
 from fedtheory._support.validate import Array, Mask
 from fedtheory._support.wording import format_value, truncate
-from fedtheory.engine._saved import read, run_bytes
 from fedtheory.engine.contract import RECORDS
 from fedtheory.statistics import student_mean
 
@@ -198,6 +195,8 @@ class Trajectory:
         along the coordinate ``strategy``, because the properties in which runs differ are variables and not attributes.
         The variable ``config`` then has one entry per run.
         """
+        from importlib.metadata import version
+
         import xarray as xr
 
         variables: dict[str, Any] = {}
@@ -215,7 +214,7 @@ class Trajectory:
                 "round": ("round", self.rounds, _says("communication rounds", "rounds")),
                 "strategy": ((), self.config.get("strategy", ""), _says("strategy", "1")),
             },
-            attrs={"source": f"fedtheory {release()}"},
+            attrs={"source": f"fedtheory {version('fedtheory')}"},
         )
 
     def to_pandas(self) -> DataFrame:
@@ -244,11 +243,9 @@ class Trajectory:
         OSError
             If the file cannot be written, for example because the disk is full.
         """
-        target, new = as_path("path", path), not validate.boolean("overwrite", overwrite)
-        if new and target.exists():
-            message = f"path must be a new file (overwrite=True replaces it), got {target}, which exists"
-            raise FileExistsError(message)
-        place(target, run_bytes(self.to_xarray(), self.provenance), new=new)
+        from fedtheory.engine import _saved
+
+        _saved.write(path, self.to_xarray(), self.provenance, new=not validate.boolean("overwrite", overwrite))
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -259,7 +256,9 @@ class Trajectory:
         ValueError
             If the file is not the file of a run, or is incomplete; the message names what is missing.
         """
-        return cls(**read(as_path("path", path)))
+        from fedtheory.engine import _saved
+
+        return cls(**_saved.read(path))
 
 
 def _says(long_name: str, units: str) -> dict[str, str]:
