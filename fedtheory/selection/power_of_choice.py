@@ -278,9 +278,10 @@ class PowerOfChoice:
                 table=table,
                 memory=np.concatenate([never_drawn, np.full(num_clients, np.inf)]),
             )
+        draws_most = 5 * int(counts.min(initial=num_clients)) > 4 * num_clients and most < num_clients
         return Rules(
-            propose=_propose_by_weight,
-            select=_select_largest,
+            propose=_propose_most if draws_most else _propose_by_weight,
+            select=_select_largest if kind == 0.0 else _select_largest_transformed,
             max_selected=m,
             max_candidates=most,
             candidate_loss=self.loss,
@@ -384,8 +385,6 @@ def _propose_by_weight(round_index, table, memory, weights, rng, candidates):
             candidates[filled] = k
             filled += weights[k] >= 0.0  # below 0 it is absent
         return filled
-    if 5 * size > 4 * num_clients:
-        return first_arrivals(weights, rng, size, candidates)
     # Without replacement: rejection from the alias table, and a scan of the rest once rejections are frequent. Either
     # way the next client has its exact law given those drawn before, which memory[k] == stamp marks.
     tries = 0
@@ -401,7 +400,21 @@ def _propose_by_weight(round_index, table, memory, weights, rng, candidates):
 
 
 @compiled
+def _propose_most(round_index, table, memory, weights, rng, candidates):
+    # One number for each client is cheaper than rejection if most clients are drawn.
+    return first_arrivals(weights, rng, _number_of_candidates(_read(table, weights.size), round_index), candidates)
+
+
+@compiled
 def _select_largest(round_index, table, memory, weights, candidates, losses, rng, chosen):
+    size = min(int(table[0]), candidates.size)
+    if size > 0:
+        keep_largest(candidates, losses, size, rng, chosen)
+    return size
+
+
+@compiled
+def _select_largest_transformed(round_index, table, memory, weights, candidates, losses, rng, chosen):
     return _keep_ranked(table, weights, candidates, losses, rng, chosen)
 
 
