@@ -82,9 +82,9 @@ def failures_named(job: Any, state: Any) -> Iterator[None]:
         else:
             where = f"the rule {rule} of {job.method if rule in METHOD_RULES else job.name}"
         message = raised_by(where, round_index, error)
-        is_empty = "size 0" in str(error) or "empty sequence" in str(error)
+        is_empty = any(words in str(error) for words in ("size 0", "empty sequence", "(0,)"))
         if message and is_empty and rule == "select" and job.rules.propose is None:
-            message += " (it finds no candidates and no losses without a rule propose and max_candidates)"
+            message += " (there is no rule propose, so that there are no candidates and losses: give Rules propose= and max_candidates=)"
         if message:
             raise (TypeError if isinstance(error, TypeError) else ValueError)(message) from error
         error.add_note(f"raised by {where} in round {round_index}")
