@@ -84,7 +84,7 @@ def failures_named(job: Any, state: Any) -> Iterator[None]:
         message = raised_by(where, round_index, error)
         is_empty = any(words in str(error) for words in ("size 0", "empty sequence", "(0,)"))
         if message and is_empty and rule == "select" and job.rules.propose is None:
-            message += " (there is no rule propose, so that there are no candidates and losses: give Rules propose= and max_candidates=)"
+            message += " (no rule propose names candidates: give Rules propose= and max_candidates=)"
         if message:
             raise (TypeError if isinstance(error, TypeError) else ValueError)(message) from error
         error.add_note(f"raised by {where} in round {round_index}")

@@ -303,9 +303,9 @@ class Selecting:
 
 
 BLAMED = {
-    "losses[0]": "there is no rule propose",
-    "candidates[0]": "there is no rule propose",
-    "np.argmax(losses)": "there is no rule propose",
+    "losses[0]": "no rule propose",
+    "candidates[0]": "no rule propose",
+    "np.argmax(losses)": "no rule propose",
     "[].pop()": "must not raise, got IndexError in round 0: pop from empty list",
     "weights[9]": "must stay within its arrays, got an index out of bounds in round 0",
     "memory[0]": "must stay within its arrays, got an index out of bounds in round 0",
