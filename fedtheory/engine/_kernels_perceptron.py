@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory._support.jit import compiled, compiled_with_reordering
+from fedtheory._support.jit import compiled, compiled_with_reordering, inlined
 from fedtheory.engine._perceptron_coalitions import with_products
 from fedtheory.engine._perceptron_passes import (
     backward,
@@ -115,7 +115,7 @@ def _train(problem, chosen, server_model, step_sizes, work, rng, velocity, slope
         mean_losses[i] = train_one(problem, chosen[i], server_model, step_sizes, work, rng, updates[i])
 
 
-@compiled
+@inlined
 def train_one(problem, client, server_model, step_sizes, work, rng, update):
     """Run one client's local steps, write the change of its model to ``update``, and return its mean loss."""
     first, count = problem.offsets[client], problem.offsets[client + 1] - problem.offsets[client]
@@ -221,41 +221,40 @@ def mean_loss(problem, rows, first, count):
     return total / count
 
 
-@compiled
+@inlined
 def _descend(problem, rows, first, count, step_size, dim, work, rng):
     """Take a step on ``rows[first:first + count]``; return the mean loss before it, or 0 if it is not recorded."""
     weights, gradient, speed, start = problem.padded[0], problem.padded[1], problem.padded[2], problem.padded[3]
     noisy = work.gradient_noise > 0.0 or work.relative_noise > 0.0
     plain = not noisy and work.momentum == 0.0 and work.proximal_weight == 0.0 and work.correction.size == 0
-    if plain and problem.l2 == 0.0 and count <= BLOCK:
-        # Update the weights directly: a separate gradient of many layers would be evicted from the cache and read
-        # again.
-        loss = _to_slopes(problem, rows, first, count, -step_size / count, work.track_losses, rng)
-        backward(problem, count, weights, False)
-        return loss / count
-    loss = _mean_gradient(problem, rows, first, count, work.track_losses, rng)
+    # A plain step updates the weights directly: a separate gradient of many layers would be evicted from the cache and
+    # read again.
+    direct = plain and problem.l2 == 0.0 and count <= BLOCK
+    total, scale = 0.0, -step_size / count if direct else 1.0 / count
+    for place in range(0, count, BLOCK):
+        size = min(BLOCK, count - place)
+        total += _to_slopes(problem, rows, first + place, size, scale, work.track_losses, rng)
+        backward(problem, size, weights if direct else gradient, place == 0 and not direct)
+    if direct:
+        return total / count
+    ridge = _add_ridge(problem.l2, weights, gradient)
     if noisy:
         _add_noise(gradient, problem.layers, dim, work, rng)
     if work.correction.size > 0:
         _add(work.correction, problem.layers, gradient)
     _step(weights, gradient, speed, start, step_size, work.momentum, work.proximal_weight)
-    return loss
+    return total / count + ridge if work.track_losses else 0.0
 
 
 @compiled_with_reordering
-def _mean_gradient(problem, rows, first, count, with_loss, rng):
-    """Write the gradient of the mean loss with its ridge term; return the mean loss, or 0 if it is not recorded."""
-    weights, gradient = problem.padded[0], problem.padded[1]
-    total, square = 0.0, 0.0
-    for start in range(0, count, BLOCK):
-        size = min(BLOCK, count - start)
-        total += _to_slopes(problem, rows, first + start, size, 1.0 / count, with_loss, rng)
-        backward(problem, size, gradient, start == 0)
-    if problem.l2 > 0.0:
+def _add_ridge(l2, weights, gradient):
+    """Add the gradient of the ridge term; return the term."""
+    square = 0.0
+    if l2 > 0.0:
         for j in range(weights.size):
-            gradient[j] += problem.l2 * weights[j]
+            gradient[j] += l2 * weights[j]
             square += weights[j] * weights[j]
-    return total / count + 0.5 * problem.l2 * square if with_loss else 0.0
+    return 0.5 * l2 * square
 
 
 @compiled_with_reordering
