@@ -62,12 +62,14 @@ def is_compiled(function: Any) -> bool:
     return bool(numba.extending.is_jitted(function))
 
 
-def _kept(function: Any, *signature: Any, **options: Any) -> Any:
+def _kept(function: Function, *signature: Any, **options: Any) -> Function:
+    made: Function
     try:
-        return numba.njit(*signature, cache=True, **_ALWAYS, **options)(function)
+        made = numba.njit(*signature, cache=True, **_ALWAYS, **options)(function)
     except RuntimeError:  # no folder for the cache can be written
         _say_that_nothing_is_kept()
-        return numba.njit(*signature, **_ALWAYS, **options)(function)
+        made = numba.njit(*signature, **_ALWAYS, **options)(function)
+    return made
 
 
 @cache

@@ -22,6 +22,7 @@ with and without the steps in brackets. A rule in plain Python runs in the same 
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from fedtheory._support.jit import compiled, jitable
 from fedtheory._support.validate import Array
@@ -104,7 +105,7 @@ class State(NamedTuple):
 class Extra(NamedTuple):
     """Arrays of the steps in brackets, for one replicate."""
 
-    own_steps: Array
+    own_steps: npt.NDArray[np.int64]
     returned_noise: Array
     attend_table: Array
     attend_memory: Array

@@ -144,7 +144,7 @@ def functions_of(job: Job) -> Functions:
             raise TypeError(message)
     homes = {**dict.fromkeys(SLOTS, job.rules), **dict.fromkeys(KERNELS, job.family)}
     homes |= dict.fromkeys(METHOD_RULES, job.method_rules)
-    given = {name: getattr(homes[name], name, None) for name in SLOTS}
+    given: dict[str, Any] = {name: getattr(homes[name], name, None) for name in SLOTS}
     rules = {name: given[name] for name in PLUGGED if given[name] is not None}
     is_plain = not is_compiled(loop.run_replicates) or not all(map(is_compiled, rules.values()))
     filled = {name: DEFAULTS[name] if function is None else function for name, function in given.items()}
@@ -268,13 +268,13 @@ class Worker:
             **streams, "recorded": recorded, "counts": counts, "ended": ended,
         }  # fmt: skip
 
-    def _loop(self, arguments: Mapping[str, Any]) -> Callable[..., None]:
+    def _loop(self, arguments: Mapping[str, Any]) -> Any:
         """Return the loop for the arguments of this run, compiled unless a rule is plain Python."""
         if self._compiled is not None:
             return self._compiled
         if self.functions.is_plain:
             run: Any = loop.run_replicates
-            return run.py_func if is_compiled(run) else run  # type: ignore[no-any-return]
+            return run.py_func if is_compiled(run) else run
         problem = numba.typeof(arguments["problem"])
         kinds = {
             name: function_type(name, problem) if name in SLOTS and value is not None else numba.typeof(value)
@@ -315,7 +315,7 @@ def _is_our_type(value: Any) -> bool:
 
 def _split(job: Job, row: Array) -> dict[str, Array]:
     """Return what a replicate recorded, by buffer."""
-    found = {}
+    found: dict[str, Any] = {}
     for name, shape in job.recorded_shapes.items():
         values = row[:, job.columns[name]].reshape(shape)
         found[name] = np.where(np.isnan(values), -1, values).astype(np.int64) if name == "selected" else values

@@ -239,8 +239,8 @@ def _answer(name: str, function: Callable[..., Any], fed: LossFederation, k: int
     given.setflags(write=False)
     try:
         with np.errstate(all="ignore"):
-            plain = function.py_func if is_compiled(function) else function
-            return plain(fed.data, k, given)
+            plain: Any = function
+            return (plain.py_func if is_compiled(plain) else plain)(fed.data, k, given)
     except Exception as error:
         text = " ".join(str(error).split())
         message = (
