@@ -147,7 +147,7 @@ def functions_of(job: Job) -> Functions:
     given: dict[str, Any] = {name: getattr(homes[name], name, None) for name in SLOTS}
     rules = {name: given[name] for name in PLUGGED if given[name] is not None}
     is_plain = not is_compiled(loop.run_replicates) or not all(map(is_compiled, rules.values()))
-    filled = {name: DEFAULTS[name] if function is None else function for name, function in given.items()}
+    filled: dict[str, Any] = {name: DEFAULTS[name] if one is None else one for name, one in given.items()}
     filled |= {name: compiled_rule(name, rule) for name, rule in rules.items() if is_compiled(rule)}
     if is_plain:
         filled = {name: guarded(SLOTS[name], function) for name, function in filled.items()}
