@@ -89,18 +89,3 @@ def test_reports_are_mean_losses_of_local_steps_and_cost_one_number_each():
     names = ("uplink", "broadcasts", "evaluations")
     run = ft.fedavg(fed, ActiveFederatedByReports(2), num_rounds=4, step_size=0.1, record=names)
     assert [run.recorded(name)[0, -1] for name in names] == [4 * 2 * (fed.dim + 1), 4 * 2, 0]
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: ActiveFederatedByReports(0), "num_selected must be at least 1, got 0"),
-        (lambda: ActiveFederatedByReports(6).rules(WEIGHTS, 1), r"num_selected must be in 1..5, got 6"),
-        (lambda: ActiveFederatedByReports(1, dropped=1.5), r"dropped must be in \[0, 1\], got 1.5"),
-        (lambda: ActiveFederatedByReports(1, sharpness=-1.0), "sharpness must be finite and at least 0, got -1.0"),
-        (lambda: ActiveFederatedByReports(1, explored=2.0), r"explored must be in \[0, 1\], got 2.0"),
-    ],
-)
-def test_bad_arguments_are_refused(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()

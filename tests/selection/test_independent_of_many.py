@@ -8,15 +8,19 @@ from scipy.stats import chi2
 
 import fedtheory as ft
 from fedtheory.bounds import optimal_client_sampling as ocs
-from fedtheory.sampling import JointLaw
+from fedtheory.sampling import JointLaw, optimal_probabilities, variance
 from fedtheory.sampling.availability import available_probabilities, error_parts
 from fedtheory.selection.independent import Independent
 from tests.environment import sized
 
 WEIGHTS = np.array([0.3, 0.25, 0.2, 0.15, 0.1])
-N, ASKED, BUDGET = WEIGHTS.size, 3, 1.5
+N, BUDGET = WEIGHTS.size, 1.5
 UPDATES = np.random.default_rng(4).lognormal(0, 1, (N, 1)) * np.random.default_rng(5).normal(size=(N, 2))
-SUBSETS = [list(members) for members in itertools.combinations(range(N), ASKED)]
+
+
+def subsets(size):
+    """All sets of so many candidates."""
+    return list(map(np.array, itertools.combinations(range(N), size)))
 
 
 def plain(rule):
@@ -103,72 +107,60 @@ def test_absent_clients_are_passed_over():
     assert sorted(asked.tolist()) == [0, 2, 3]
 
 
+@pytest.mark.parametrize("size", [3, N])
 @pytest.mark.parametrize("probabilities", ["optimal", "approximate"])
-def test_candidates_leave_the_estimator_unbiased_with_the_variance_of_eq_39(probabilities):
+def test_the_estimator_is_unbiased_with_the_variance_of_eq_6_and_of_candidates_with_that_of_eq_39(probabilities, size):
     # every set of candidates, with the coefficients of the rule, and every outcome of their coins
-    strategy = Independent(BUDGET, probabilities, max_iterations=N, num_candidates=ASKED)
-    total, mean, second = WEIGHTS @ UPDATES, np.zeros(2), 0.0
-    for asked in map(np.array, SUBSETS):
-        norms = WEIGHTS * np.linalg.norm(UPDATES, axis=1)
-        p = available_probabilities(norms, BUDGET, np.isin(np.arange(N), asked), np.full(N, ASKED / N))[asked]
+    strategy = Independent(BUDGET, probabilities, max_iterations=N, num_candidates=size)
+    norms, total, mean, second = WEIGHTS * np.linalg.norm(UPDATES, axis=1), WEIGHTS @ UPDATES, np.zeros(2), 0.0
+    for asked in subsets(size):
+        p = available_probabilities(norms, BUDGET, np.isin(np.arange(N), asked), np.full(N, size / N))[asked]
         weighed = weighed_by_the_rule(strategy, asked)
-        for sent in itertools.product([True, False], repeat=ASKED):
-            chance = np.prod(np.where(sent, p, 1 - p)) / len(SUBSETS)
+        for sent in itertools.product([True, False], repeat=size):
+            chance = np.prod(np.where(sent, p, 1 - p)) / len(subsets(size))
             estimate = np.where(sent, weighed, 0.0) @ UPDATES[asked]
             mean += chance * estimate
             second += chance * ((estimate - total) ** 2).sum()
     np.testing.assert_allclose(mean, total, rtol=1e-13)
-    assert second == pytest.approx(parts().total, rel=1e-12)
+    assert second == pytest.approx(parts(size).total, rel=1e-12)
+    if size == N:
+        assert second == pytest.approx(variance(norms, optimal_probabilities(norms, BUDGET)), rel=1e-12)
 
 
 def weighed_by_the_rule(strategy, asked):
     """Coefficient of each candidate when it sends: coins are flipped until all have."""
-    rules, rng, weighed = strategy.rules(WEIGHTS, 1), np.random.default_rng(0), np.zeros(ASKED)
+    rules, rng, weighed = strategy.rules(WEIGHTS, 1), np.random.default_rng(0), np.zeros(asked.size)
     while not weighed.all():
-        coefficients = np.empty(ASKED)
+        coefficients = np.empty(asked.size)
         rules.weigh(0, rules.table, rules.memory, WEIGHTS, asked, UPDATES[asked], rng, coefficients)
         weighed = np.maximum(weighed, coefficients)
     return weighed
 
 
-def parts():
-    here = np.array([np.isin(np.arange(N), asked) for asked in SUBSETS])
+def parts(size):
+    here = np.array([np.isin(np.arange(N), asked) for asked in subsets(size)])
     terms = WEIGHTS[:, None] * UPDATES
     return error_parts(
         [terms], [1.0], JointLaw(here, np.full(len(here), 1 / len(here))), terms.sum(axis=0),
-        lambda norms, there: available_probabilities(norms, BUDGET, there, np.full(N, ASKED / N)),
+        lambda norms, there: available_probabilities(norms, BUDGET, there, np.full(N, size / N)),
     )  # fmt: skip
 
 
 def test_asking_only_some_adds_the_variance_that_the_docstring_says():
     terms = WEIGHTS[:, None] * UPDATES
     spread = (terms**2).sum() - (terms.sum(axis=0) ** 2).sum() / N
-    assert parts().availability == pytest.approx(N / ASKED * (N - ASKED) / (N - 1) * spread, rel=1e-12)
+    assert parts(3).availability == pytest.approx(N / 3 * (N - 3) / (N - 1) * spread, rel=1e-12)
 
 
 def test_every_set_of_candidates_is_equally_likely():
-    draws, counts = sized(10_000, 2_000), dict.fromkeys(map(tuple, SUBSETS), 0)
-    for chosen in selections(Independent(2, num_candidates=ASKED), draws):
+    draws, counts = sized(10_000, 2_000), dict.fromkeys(itertools.combinations(range(N), 3), 0)
+    for chosen in selections(Independent(2, num_candidates=3), draws):
         counts[tuple(sorted(chosen.tolist()))] += 1
-    seen, wanted = np.array(list(counts.values())), draws / len(SUBSETS)
-    assert ((seen - wanted) ** 2 / wanted).sum() < chi2.isf(1e-6, len(SUBSETS) - 1)
+    seen, wanted = np.array(list(counts.values())), draws / len(counts)
+    assert ((seen - wanted) ** 2 / wanted).sum() < chi2.isf(1e-6, len(counts) - 1)
 
 
-def test_all_clients_as_candidates_move_the_model_as_without():
-    fed = ft.QuadraticFederation(np.ones(N), np.array([[2.0], [-1.0], [0.5], [-3.0], [1.5]]), WEIGHTS)
-    known = {"num_rounds": 3, "step_size": 0.1, "num_replicates": sized(1000, 100), "rng": 3}
-    every, some = (
-        ft.fedavg(fed, Independent(2, num_candidates=asked), record=("loss", "uplink"), **known) for asked in (None, N)
-    )
-    both = np.stack([every.loss[:, -1], some.loss[:, -1]])
-    error = np.sqrt(both.var(axis=1, ddof=1).sum() / both.shape[1])
-    assert abs(np.diff(both.mean(axis=1))[0]) < 4.5 * error
-    # each sends its norm, and who sends an update one more float
-    assert every.uplink[:, -1].min() >= 3 * N
-    assert some.uplink[:, -1].min() >= 3 * N
-
-
-def test_bounds_for_independent_sampling_do_not_speak_about_candidates():
-    scheme = Independent(2, num_candidates=3).scheme
-    assert str(scheme) == "selection 'independent among candidates' with aggregation 'inverse probability'"
-    assert not ocs.dsgd_strongly_convex.statement.accepts(scheme)
+def test_bounds_cover_independent_sampling_without_candidates():
+    assert ocs.dsgd_strongly_convex.statement.accepts(Independent(2).scheme)
+    assert not ocs.dsgd_strongly_convex.statement.accepts(Independent(2, num_candidates=3).scheme)
+    assert not ft.bounds.power_of_choice.one_step.statement.accepts(Independent(2).scheme)

@@ -84,7 +84,7 @@ def test_the_cases_tell_matched_clients_from_others():
 
 
 @pytest.mark.parametrize("eps", [0.0, 4.0, np.inf])
-@pytest.mark.parametrize("here", [(0, 2, 3, 4), (1, 2, 3, 5), EVERYONE], ids=str)
+@pytest.mark.parametrize("here", [(0, 2, 3, 4), (1, 2, 3, 5)], ids=str)
 def test_priority_clients_are_drawn_by_their_weights_among_those_present(here, eps):
     count, rows, short = 6000, list(here), 2.0**-100
     # Seen from the start, which is 0 then, and with a server that hardly moves: every round is a first one.
@@ -138,8 +138,3 @@ def test_clients_without_a_share_change_nothing_when_they_are_alone():
     strategy = Available(LossMatching([True, True], [1.0, 0.0]), BernoulliAvailability([0.0, 1.0]), "allow")
     run = ft.fedavg(fed, strategy, num_rounds=3, step_size=0.1, initial=[1.0], record=("models",))
     np.testing.assert_array_equal(run.models, np.ones((1, 4, 1)))
-
-
-def test_a_shortfall_is_refused_unless_allowed():
-    with pytest.raises(ValueError, match="at least 6 clients must be available in every round"):
-        run_of(federation(), Available(matching(1.0), only(0, 1)))

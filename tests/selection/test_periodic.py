@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory.selection import Available, Full, Periodic
+from fedtheory.selection import Available, Periodic
 
 FED = ft.QuadraticFederation([1.0, 2.0, 4.0], [[0.0], [1.0], [3.0]], [0.5, 0.25, 0.25])
 SHARES = [[0.25, 0.75, 0.0], [0.0, 0.0, 1.0]]
@@ -37,11 +37,6 @@ def test_the_mean_field_is_the_run_itself():
     np.testing.assert_allclose(found, FED.excess(run.models[0]), rtol=1e-12)
 
 
-def test_the_weights_of_all_clients_are_full_participation():
-    runs = [ft.fedavg(FED, one, record=("models",), **RUN).models for one in (Periodic([FED.weights]), Full())]
-    np.testing.assert_allclose(*runs, rtol=1e-15)
-
-
 class Away:
     """Availability of all clients but the first."""
 
@@ -61,30 +56,3 @@ def test_a_round_in_which_nobody_is_present_changes_nothing():
     strategy = Available(Periodic([[1.0, 0.0, 0.0]]), Away(), "allow")
     models = ft.fedavg(FED, strategy, record=("models",), **RUN).models[0, :, 0]
     assert (models[1::2] == models[:-1:2]).all()
-
-
-@pytest.mark.parametrize(
-    ("shares", "text"),
-    [
-        ([[0.5, 0.4]], "each row of shares must sum to 1"),
-        ([[1.5, -0.5]], "each row of shares must be at least 0"),
-        ([[0.0, 0.0]], "each row of shares must have a positive entry"),
-        (np.zeros((0, 2)), r"shares must have at least one row and one column, got shape \(0, 2\)"),
-        ([0.5, 0.5], "shares must"),
-        ([["a", "b"]], "shares must"),
-        ([[np.nan, 1.0]], "shares must"),
-    ],
-)
-def test_shares_that_are_no_weights_are_refused(shares, text):
-    with pytest.raises((TypeError, ValueError), match=f"^{text}"):
-        Periodic(shares)
-
-
-def test_shares_of_another_number_of_clients_are_refused():
-    with pytest.raises(ValueError, match=r"^shares must have shape"):
-        ft.fedavg(FED, Periodic([[0.5, 0.5]]), num_rounds=1, step_size=0.1)
-
-
-def test_equal_shares_are_equal_strategies():
-    assert Periodic(SHARES) == Periodic(np.array(SHARES))
-    assert hash(Periodic(SHARES)) == hash(Periodic(np.array(SHARES)))
