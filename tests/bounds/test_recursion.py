@@ -103,3 +103,4 @@ def test_elapsed_step_sizes_restart_with_every_round():
     assert elapsed_step_sizes(sizes, 3).tolist() == [0.0, 1.0, 3.0, 0.0, 8.0]
     assert elapsed_step_sizes(sizes, 1).tolist() == [0.0] * 5
     assert elapsed_step_sizes(sizes, 9).tolist() == [0.0, 1.0, 3.0, 7.0, 15.0]
+    assert elapsed_step_sizes(sizes, 10**18).tolist() == [0.0, 1.0, 3.0, 7.0, 15.0]

@@ -6,7 +6,6 @@ from fractions import Fraction as Q
 from itertools import combinations, product
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -61,27 +60,3 @@ def test_floats_give_floats_and_the_same_numbers():
         assert found.dtype == np.float64
         np.testing.assert_allclose(found, function(exact, 3).astype(float), rtol=1e-14, atol=1e-16)
     assert clustered_distributions([2.0, 3.0, 1.0], 2)[1, 1] == 0
-
-
-def test_two_equal_halves_are_sampled_without_variance():
-    assert clustered_distributions([Q(1), Q(1)], 2).tolist() == [[1, 0], [0, 1]]
-    assert not clustered_covariance([[1, 0], [0, 1]]).any()
-
-
-@pytest.mark.parametrize(
-    ("function", "arguments", "text"),
-    [
-        (multinomial_covariance, ([0.0, 0.0], 1), r"weights must have a positive sum, got \[0.0, 0.0\]"),
-        (multinomial_covariance, ([], 1), "weights must have a positive sum, got"),
-        (multinomial_covariance, ([1.0, -1.0], 1), "weights must be finite and at least 0"),
-        (multinomial_covariance, ([1.0], 0), "num_selected must be"),
-        (uniform_covariance, ([1.0, 1.0], 3), "num_selected must be in 1..2, got 3"),
-        (clustered_distributions, ([1.0], 0), "num_selected must be"),
-        (clustered_covariance, ([[0.5, 0.6]],), "each of distributions must"),
-        (clustered_covariance, (np.zeros((0, 2)),), r"distributions must have entries, got shape \(0, 2\)"),
-        (clustered_covariance, ([0.5, 0.5],), "distributions must"),
-    ],
-)
-def test_unsuitable_arguments_are_named(function, arguments, text):
-    with pytest.raises((TypeError, ValueError), match=f"^{text}"):
-        function(*arguments)

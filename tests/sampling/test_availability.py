@@ -93,19 +93,3 @@ def test_no_more_clients_are_expected_than_are_available() -> None:
     p = available_probabilities([1.0, 2.0, 3.0], 2.5, [False, True, True], [0.5, 0.5, 0.5])
     assert p.tolist() == [0, 1, 1]
     assert available_probabilities([1.0, 2.0], 1, [False, False], [0.5, 0.5]).tolist() == [0, 0]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        (([1.0, 2.0], 1, [1, 0], [0.5, 0.5]), TypeError, "available must be booleans"),
-        (([1.0, 2.0], 1, [True], [0.5, 0.5]), TypeError, "available must be booleans of shape"),
-        (([1.0, 2.0], 1, [True, True], [0.0, 0.5]), ValueError, "availability must be finite and positive"),
-        (([1.0, 2.0], 1, [True, True], [1.5, 0.5]), ValueError, "availability must be at most 1, got 1.5"),
-        (([1.0, 2.0], 3, [True, True], [0.5, 0.5]), ValueError, "expected_size must be at most the number of clients"),
-        (([-1.0, 2.0], 1, [True, True], [0.5, 0.5]), ValueError, "norms must be finite and at least 0"),
-    ],
-)
-def test_bad_arguments_are_refused(arguments, error, message) -> None:
-    with pytest.raises(error, match=message):
-        available_probabilities(*arguments)

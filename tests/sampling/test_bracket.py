@@ -2,14 +2,12 @@
 
 # mypy: allow-untyped-calls
 
-import math
-
 import numpy as np
 import pytest
 
 from fedtheory.sampling import optimal_probabilities
-from fedtheory.sampling.newton import LARGEST_SUM, NO_LIMIT, SMALLEST_SUM, start
-from fedtheory.sampling.optimal import _sift, fill_optimal, narrowed
+from fedtheory.sampling.newton import NO_LIMIT, start
+from fedtheory.sampling.optimal import narrowed
 
 MANY = 2**15  # from here on the threshold is bracketed first
 SAMPLED = 16  # the first 16 of every 512 norms are the sample
@@ -46,7 +44,7 @@ NORMS = {
 
 
 @pytest.mark.parametrize("kind", NORMS)
-@pytest.mark.parametrize("n", [97, 128, 129, 5000, MANY, MANY + 77])
+@pytest.mark.parametrize("n", [97, 128, 129, MANY, MANY + 77])
 def test_few_and_many_norms_agree_with_a_sort_in_numpy_even_if_the_sample_misleads(kind, n) -> None:
     t = NORMS[kind](n, np.random.default_rng(n))
     for m in (0.5, 30.0, 0.01 * n, 0.1 * n, 0.3 * n + 0.5, 0.9 * n, float(n)):
@@ -70,16 +68,6 @@ def test_usual_norms_are_solved_inside_the_bracket_and_misleading_samples_are_no
     assert narrowed(t[: MANY - 1], 100.0, scratch) == (0.0, 1.0)
 
 
-@pytest.mark.parametrize("n", [5, 128, 128 * 3 + 41])
-def test_norms_on_the_ends_of_a_bracket_belong_inside_at_the_lower_and_beyond_at_the_upper(n) -> None:
-    t = np.random.default_rng(n).integers(0, 9, n).astype(float)
-    between = np.full(n + 1, np.nan)
-    total, beyond, size = _sift(t, 3.0, 6.0, between)
-    assert total == t[t < 3].sum()
-    assert beyond == np.count_nonzero(t >= 6)
-    np.testing.assert_array_equal(np.sort(between[:size]), np.sort(t[(t >= 3) & (t < 6)]))
-
-
 @pytest.mark.parametrize("m", [5e-324, 1e-310, 1e-300, 1e-3])
 def test_the_smallest_budgets_are_shared_in_proportion_among_many(m) -> None:
     np.testing.assert_allclose(optimal_probabilities(np.ones(MANY), m), m / MANY, rtol=1e-15)
@@ -90,21 +78,3 @@ def test_scaling_many_norms_by_a_power_of_two_does_not_change_a_bit(exponent) ->
     t = 1.0 + np.random.default_rng(2).pareto(2, MANY + 5).clip(max=30.0)
     for m in (3.0, 0.1 * t.size, 0.5 * t.size):
         assert np.array_equal(optimal_probabilities(np.ldexp(t, exponent), m), optimal_probabilities(t, m))
-
-
-@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, -1.0, -5e-324])
-def test_one_bad_norm_among_many_is_found_wherever_it_stands(bad) -> None:
-    usual = np.random.default_rng(3).lognormal(0, 1, MANY + 5)
-    for place in (0, 20, MANY // 2, MANY + 4):
-        t = usual.copy()
-        t[place] = bad
-        assert not fill_optimal(t, 1000.0, np.empty(t.size))
-        with pytest.raises(ValueError, match=f"norms must be finite.*, got {bad} at index {place}"):
-            optimal_probabilities(t, 1000.0)
-
-
-def test_sums_out_of_the_accurate_range_are_not_answered() -> None:
-    t = np.random.default_rng(4).lognormal(0, 1, MANY)
-    assert fill_optimal(t, 1000.0, np.empty(t.size))
-    for scale in (SMALLEST_SUM * 2.0**-40, LARGEST_SUM):
-        assert not fill_optimal(t * scale, 1000.0, np.empty(t.size))

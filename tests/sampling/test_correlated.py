@@ -57,24 +57,6 @@ def test_a_draw_may_be_changed_without_changing_the_law() -> None:
     assert law.draw(0).tolist() == [True, False]
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: JointLaw([[1, 0]], [1.0]), TypeError, "members must be booleans"),
-        (lambda: JointLaw([[True, False]], [0.5]), ValueError, "probabilities must sum to 1"),
-        (lambda: JointLaw([[True, False]], [0.5, 0.5]), ValueError, "probabilities must have shape"),
-        (lambda: ExactlyOne([0.5, 0.6]), ValueError, "probabilities must sum to 1"),
-        (lambda: NiceSampling(3, 4), ValueError, "num_selected must be in 1..3, got 4"),
-        (lambda: IndependentSampling([0.5, 1.2]), ValueError, "probabilities must be in"),
-        (lambda: NiceSampling(40, 20).law, ValueError, "at most 20 clients, got 40"),
-        (lambda: IndependentSampling(np.full(30, 0.5)).law, ValueError, "at most 20 clients, got 30"),
-    ],
-)
-def test_bad_laws_are_refused(call, error, message) -> None:
-    with pytest.raises(error, match=message):
-        call()
-
-
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 def test_a_joint_law_can_be_read_off_the_law_of_its_cohorts(sampling) -> None:
     joint = sampling if isinstance(sampling, JointLaw) else sampling.law

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from fedtheory.sampling import JointLaw, estimator_variance, smallest_uniform_v, variance, variance_bound
-from fedtheory.sampling.correlated import ExactlyOne, IndependentSampling, NiceSampling
-from fedtheory.sampling.probability_matrices import admissibility_margin, probability_matrix
+from fedtheory.sampling.correlated import IndependentSampling, NiceSampling
+from fedtheory.sampling.probability_matrices import admissibility_margin
 
 
 def random_law(rng, n):
@@ -90,30 +90,3 @@ def test_correlated_samplings_whose_variance_is_known_exactly(matrix, vectors, e
 def test_two_of_three_needs_a_larger_v_than_independent_sampling() -> None:
     assert smallest_uniform_v(NiceSampling(3, 2).matrix) == pytest.approx(1 / 2, rel=1e-12)
     assert smallest_uniform_v(IndependentSampling([2 / 3] * 3).matrix) == pytest.approx(1 / 3, rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("matrix", "message"),
-    [
-        ([[0.5, 0.2]], "matrix must be square"),
-        ([[0.5, 0.2], [0.3, 0.5]], "matrix must be symmetric"),
-        ([[0.5, 0.6], [0.6, 0.5]], "matrix must have entries of at most the smaller marginal"),
-        ([[0.8, 0.5], [0.5, 0.8]], "matrix must have entries of at least p_i"),
-        ([[0.4, -0.1], [-0.1, 0.4]], "matrix must have entries of at least 0"),
-        ([[0.5, 0.0, 0.0], [0.0, 0.5, 0.0], [0.0, 0.0, 0.5]], "positive semidefinite"),
-    ],
-)
-def test_a_matrix_of_no_sampling_is_refused(matrix, message) -> None:
-    with pytest.raises(ValueError, match=message):
-        probability_matrix(matrix)
-
-
-def test_shapes_and_improper_samplings_are_refused() -> None:
-    with pytest.raises(ValueError, match="vectors must have shape"):
-        estimator_variance(np.eye(2) / 2, [[1.0]])
-    with pytest.raises(ValueError, match="matrix must have a positive diagonal, got 0"):
-        estimator_variance(ExactlyOne([0.0, 1.0]).matrix, [[1.0], [1.0]])
-    with pytest.raises(ValueError, match="matrix diagonal must be finite and positive"):
-        smallest_uniform_v(ExactlyOne([0.0, 1.0]).matrix)
-    with pytest.raises(ValueError, match="v must have shape"):
-        admissibility_margin(np.eye(2) / 2, [1.0])

@@ -117,6 +117,8 @@ def test_the_ends_of_the_range_give_no_overflow() -> None:
     t = np.array([1.0, 1.0, 4.0])
     for exponent in (-1070, -600, 600, 1000):
         assert improvement_factor(np.ldexp(t, exponent), 2) == pytest.approx(2 / 9, rel=1e-14)
+    # (sum t)^2/(n sum t^2) = 36/54 is the limit of vanishing budgets.
+    assert improvement_factor(t, 5e-324) == pytest.approx(36 / 54, rel=1e-12)
     assert optimal_value(np.ldexp(t, 600), 2) == np.inf
     assert optimal_value(np.ldexp(t, -600), 2) == 0
 
@@ -124,30 +126,3 @@ def test_the_ends_of_the_range_give_no_overflow() -> None:
 def test_a_zero_norm_adds_nothing_and_a_norm_never_sampled_is_infinitely_bad() -> None:
     assert variance([0.0, 2.0], [0.0, 0.5]) == 4
     assert variance([1.0, 2.0], [0.0, 0.5]) == np.inf
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: variance([1.0], [1.5]), "probabilities must be in"),
-        (lambda: variance([1.0], [0.5, 0.5]), "probabilities must have the shape of norms"),
-        (lambda: variance([-1.0], [0.5]), "norms must be finite and at least 0"),
-        (lambda: variance([Fraction(-1)], [Fraction(1)]), "norms must be at least 0, got -1"),
-        (lambda: improvement_factor([1.0], 2), "expected_size must be at most the number of clients"),
-        (lambda: relative_improvement_factor(-0.1, 3, 1), "alpha must be finite and at least 0"),
-        (lambda: expected_improvement_factor([[1.0, -2.0]], 1), "norms must be finite and at least 0"),
-        (lambda: expected_improvement_factor([1.0, 2.0], 1), "norms must have 2 dimensions"),
-        (
-            lambda: expected_improvement_factor(np.empty((0, 2)), 1),
-            r"at least one sample and one client, got .* \(0, 2\)",
-        ),
-        (
-            lambda: expected_improvement_factor(np.empty((2, 0)), 1),
-            r"at least one sample and one client, got .* \(2, 0\)",
-        ),
-        (lambda: expected_improvement_factor([[1.0, 2.0]], 1, axis=2), "axis must be in 0..1"),
-    ],
-)
-def test_bad_arguments_are_refused(call, message) -> None:
-    with pytest.raises(ValueError, match=message):
-        call()

@@ -103,7 +103,7 @@ REFUSED: dict[str, Any] = {
 
 
 @pytest.mark.parametrize(("kind", "place"), [(kind, i) for kind, makes in REFUSED.items() for i in range(len(makes))])
-def test_what_no_strategy_can_do_is_refused_before_the_first_round(kind: str, place: int) -> None:
+def test_what_no_strategy_can_do_is_refused(kind: str, place: int) -> None:
     with pytest.raises((TypeError, ValueError), match=r"must|availability already"):
         ft.fedavg(
             FED if kind != "LossMatching" else ALIGNED.federation, REFUSED[kind][place](), num_rounds=3, step_size=0.1

@@ -1,0 +1,81 @@
+"""Arguments outside of their ranges, or that do not go together, are refused."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fedtheory import sampling as s
+from fedtheory.sampling.availability import available_probabilities
+from fedtheory.sampling.cohorts import cohort_law
+from fedtheory.sampling.correlated import ExactlyOne, IndependentSampling, NiceSampling
+from fedtheory.sampling.inclusion import power_of_choice_inclusion
+from fedtheory.sampling.probability_matrices import admissibility_margin, probability_matrix
+
+NAN, INF = float("nan"), float("inf")
+HERE, HALVES, NEVER = [True, True], [0.5, 0.5], ExactlyOne([0.0, 1.0]).matrix
+PROBABILITIES = (s.optimal_probabilities, s.approximate_probabilities, s.rational_probabilities, s.improvement_factor)
+REFUSED: list[tuple[Callable[..., Any], list[Any]]] = [
+    *((one, [norms, 1]) for one in PROBABILITIES for norms in ([1.0, -2.0], [1.0, NAN], [INF, 1.0], [[1.0]])),
+    *((one, [[1.0, 2.0], size]) for one in PROBABILITIES for size in (0, -1.0, 2.5, NAN)),
+    (s.approximate_probabilities, [[1.0, 1.0], 1, 0]),
+    (s.optimal_probabilities, [np.array([]), 1]),
+    (s.certificate, [[1.0, 2.0], [1.0], 1]),
+    (s.multinomial_covariance, [[0.0, 0.0], 1]),
+    (s.multinomial_covariance, [[1.0, -1.0], 1]),
+    (s.multinomial_covariance, [[1.0], 0]),
+    (s.uniform_covariance, [[1.0, 1.0], 3]),
+    (s.clustered_distributions, [[1.0], 0]),
+    (s.clustered_covariance, [[[0.5, 0.6]]]),
+    (s.clustered_covariance, [np.zeros((0, 2))]),
+    (available_probabilities, [[1.0, 2.0], 1, [1, 0], HALVES]),
+    (available_probabilities, [[1.0, 2.0], 1, [True], HALVES]),
+    (available_probabilities, [[1.0, 2.0], 1, HERE, [0.0, 0.5]]),
+    (available_probabilities, [[1.0, 2.0], 1, HERE, [1.5, 0.5]]),
+    (available_probabilities, [[1.0, 2.0], 3, HERE, HALVES]),
+    (available_probabilities, [[-1.0, 2.0], 1, HERE, HALVES]),
+    (cohort_law, [[1] * 17, [1] * 17, 1, 2]),
+    *((law, arguments) for law in (cohort_law, power_of_choice_inclusion) for arguments in (
+        [[1, 0], [1, 2], 1, 2], [[1, 1], [1, 2], 3, 2], [[1, 1], [1], 1, 2], [[1, -1], [1, 2], 1, 1],
+    )),
+    (power_of_choice_inclusion, [HALVES, [1, NAN], 1, 2]),
+    (power_of_choice_inclusion, [[0.0, 0.0], [1, 2], 1, 1]),
+    (s.JointLaw, [[[1, 0]], [1.0]]),
+    (s.JointLaw, [[[True, False]], [0.5]]),
+    (s.JointLaw, [[[True, False]], HALVES]),
+    (ExactlyOne, [[0.5, 0.6]]),
+    (NiceSampling, [3, 4]),
+    (IndependentSampling, [[0.5, 1.2]]),
+    (probability_matrix, [[[0.5, 0.2]]]),
+    (probability_matrix, [[[0.5, 0.2], [0.3, 0.5]]]),
+    (probability_matrix, [[[0.5, 0.6], [0.6, 0.5]]]),  # more often together than alone
+    (probability_matrix, [[[0.8, 0.5], [0.5, 0.8]]]),  # less often together than p_i + p_j - 1
+    (probability_matrix, [[[0.4, -0.1], [-0.1, 0.4]]]),
+    (probability_matrix, [np.eye(3) / 2]),  # sets whose sizes have the variance 3/2 - 9/4
+    (s.estimator_variance, [np.eye(2) / 2, [[1.0]]]),
+    (s.estimator_variance, [NEVER, [[1.0], [1.0]]]),
+    (s.smallest_uniform_v, [NEVER]),
+    (admissibility_margin, [np.eye(2) / 2, [1.0]]),
+    (s.variance, [[1.0], [1.5]]),
+    (s.variance, [[1.0], HALVES]),
+    (s.variance, [[Fraction(-1)], [Fraction(1)]]),
+    (s.relative_improvement_factor, [-0.1, 3, 1]),
+    (s.expected_improvement_factor, [[[1.0, -2.0]], 1]),
+    (s.expected_improvement_factor, [[1.0, 2.0], 1]),
+    (s.expected_improvement_factor, [np.empty((0, 2)), 1]),
+    (s.expected_improvement_factor, [np.empty((2, 0)), 1]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("function", "arguments"), REFUSED, ids=str)
+def test_what_is_no_such_problem_is_refused(function: Callable[..., Any], arguments: list[Any]) -> None:
+    with pytest.raises((TypeError, ValueError), match="must"):
+        function(*arguments)
+
+
+def test_laws_of_more_clients_than_can_be_listed_are_refused() -> None:
+    for made in (NiceSampling(40, 20), IndependentSampling(np.full(30, 0.5))):
+        with pytest.raises(ValueError, match="at most 20 clients"):
+            _ = made.law
