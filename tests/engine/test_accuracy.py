@@ -52,18 +52,3 @@ def test_a_run_with_a_test_set_is_made_again_from_its_settings():
     found = run(fed, record=("accuracy",), test=TEST)
     again = ft.fedavg(**vars(found.settings))
     assert (again.recorded("accuracy") == found.recorded("accuracy")).all()
-
-
-def test_where_nothing_is_classified_or_tested_accuracy_is_refused():
-    fed = FAMILIES["softmax"](FederatedData.from_partition(X, Y, PARTS, num_classes=3))
-    with pytest.raises(ValueError, match="test must hold samples where accuracy is recorded and fed holds none out"):
-        run(fed, record=("accuracy",))
-    with pytest.raises(ValueError, match=r"features of test must have 4 columns as features has, got shape \(3, 2\)"):
-        run(fed, record=("accuracy",), test=(np.ones((3, 2)), np.ones(3)))
-    with pytest.raises(ValueError, match=r"labels of test must have shape \(3,\), got \(2,\)"):
-        run(fed, record=("accuracy",), test=(np.ones((3, 4)), np.ones(2)))
-    with pytest.raises(TypeError, match="test must be a pair, features and labels, got 3"):
-        run(fed, record=("accuracy",), test=3)
-    parabolas = ft.QuadraticFederation([1.0, 1.0], [[0.0], [1.0]], [0.5, 0.5])
-    with pytest.raises(TypeError, match="record must leave out accuracy, where nothing is classified, got it for a Qu"):
-        ft.fedavg(parabolas, ft.selection.Uniform(1), num_rounds=1, step_size=0.1, record=("accuracy",))

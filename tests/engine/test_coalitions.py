@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory.engine import _perceptron_coalitions
 from fedtheory.federation import FederatedData
 from fedtheory.valuation.games import shapley
 
@@ -54,21 +53,3 @@ def test_values_are_those_of_the_mean_models_losses(family):
 
     np.testing.assert_allclose(run.recorded("values")[0, 0], shapley(utility, 3), rtol=0, atol=1e-12)
     assert run.recorded("coalitions")[0].tolist() == [0, 8, 16, 24]
-
-
-@pytest.mark.parametrize("valuation", ["exact", "gtg"])
-def test_a_family_without_room_for_the_products_finds_the_same(valuation, monkeypatch):
-    *_, shared = first_round("two layers", valuation)
-    monkeypatch.setattr(_perceptron_coalitions, "_MOST", 0)
-    *_, plain = first_round("two layers", valuation)
-    np.testing.assert_allclose(shared.recorded("values"), plain.recorded("values"), rtol=0, atol=1e-13)
-    assert (shared.recorded("selected") == plain.recorded("selected")).all()
-    assert (shared.recorded("coalitions") == plain.recorded("coalitions")).all()
-
-
-def test_one_client_a_round_shares_nothing():
-    fed = FAMILIES["softmax"](FederatedData.from_partition(X, Y, PARTS, num_classes=3))
-    work = ft.engine.contract.LocalWork(0.0, 0.0, 0.0, 0.0, 0, by_epoch=False, track_losses=False)
-    family = ft.engine.layout(fed, work)
-    assert _perceptron_coalitions.with_products(family, 1) is family
-    assert _perceptron_coalitions.with_products(family, 2).coalition is not None

@@ -1,25 +1,16 @@
 """Signatures, buffers, tables and error messages follow from the declaration of the contract."""
 
-import re
 from typing import get_args
 
 import numpy as np
 import pytest
-from numba import typeof
 
 import fedtheory as ft
-from docs.contract_tables import tables
 from fedtheory.engine.contract import ARGUMENTS, KERNELS, RECORDS, SLOTS, Recorded
-from fedtheory.engine.signatures import signature_of
 from fedtheory.methods.rules import METHOD_RULES
 from fedtheory.selection.rules import RULES
-from tests.environment import ROOT
 
 FED = ft.QuadraticFederation([1.0, 2.0, 3.0], [[0.0], [1.0], [5.0]], [0.5, 0.25, 0.25])
-
-
-def rows(table: str) -> list[list[str]]:
-    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in table.splitlines()[2:]]
 
 
 def test_every_slot_has_known_arguments_and_writes_into_some_of_them() -> None:
@@ -30,34 +21,6 @@ def test_every_slot_has_known_arguments_and_writes_into_some_of_them() -> None:
         assert slot.returns in ("int64", "float64", "void")
     used = {name for slot in SLOTS.values() for name in slot.arguments}
     assert used == set(ARGUMENTS)
-
-
-def test_the_tables_of_the_documentation_say_what_the_loop_is_compiled_by() -> None:
-    shown = {**dict(zip(RULES, rows(tables()["rules"]), strict=True)),
-             **dict(zip(METHOD_RULES, rows(tables()["methods"]), strict=True)),
-             **dict(zip(KERNELS, rows(tables()["kernels"]), strict=True))}  # fmt: skip
-    for name, slot in SLOTS.items():
-        signature = signature_of(slot, typeof((np.zeros(1),)))
-        function, writes, _ = shown[name]
-        arguments = re.fullmatch(rf"`{name}\((.*)\) -> (\w+)`", function)
-        assert arguments is not None
-        assert len(signature.args) == len(arguments[1].split(", "))
-        assert str(signature.return_type) == arguments[2].replace("void", "none")
-        readable = {
-            one for one, kind in zip(slot.arguments, signature.args, strict=True) if getattr(kind, "mutable", 0)
-        }
-        assert set(re.findall(r"\w+", writes)) == readable & set(slot.writes) == set(slot.writes)
-    for table in tables().values():
-        head, ruler, *_ = table.splitlines()
-        assert ruler == "|" + " --- |" * (head.count("|") - 1)
-    assert [row[0] for row in rows(tables()["records"])] == [f"`{name}`" for name in RECORDS]
-    assert [row[0] for row in rows(tables()["arguments"])] == [f"`{name}`" for name in ARGUMENTS]
-
-
-def test_the_page_shows_all_tables_and_lists_nothing_by_hand() -> None:
-    text = (ROOT / "docs" / "api" / "contracts.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"\{include\} tables/(\w+)\.md", text)) == set(tables())
-    assert "round_index" not in text
 
 
 def test_everything_that_can_be_recorded_has_the_shape_that_the_contract_says() -> None:
@@ -89,12 +52,6 @@ def test_selections_are_recorded_with_their_coefficients_and_blank_after_the_las
     before, after = run.models[:, :-1], run.models[:, 1:]
     updates = -0.1 * np.take_along_axis(FED.gradients(before)[..., 0], selected[:, :-1], axis=2)
     np.testing.assert_allclose((updates * coefficients[:, :-1]).sum(axis=2), (after - before)[..., 0], atol=1e-14)
-
-
-def test_the_slots_of_the_loop_are_those_of_the_contract_in_the_order_of_a_round() -> None:
-    assert list(SLOTS) == [*KERNELS, *RULES, *METHOD_RULES]
-    assert list(RULES) == ["attend", "propose", "select", "weigh", "value", "observe"]
-    assert list(METHOD_RULES) == ["correct", "message", "compress", "combine"]
 
 
 class Valued:

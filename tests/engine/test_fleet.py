@@ -90,23 +90,3 @@ def test_weights_of_a_round_are_shared_among_the_present_and_those_of_the_absent
     weights = np.zeros(3)
     assert update_weights(np.array(present), np.array([0.5, 0.3, 0.2]), weights) == sum(present)
     np.testing.assert_allclose(weights, wanted, rtol=1e-15)
-
-
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        ({"local_steps": [1, 2]}, ValueError, r"local_steps must have shape \(3,\), got \(2,\)"),
-        ({"local_steps": [[1, 2, 3]] * 2}, ValueError, r"local_steps must have shape \(1, 3\), got \(2, 3\)"),
-        ({"local_steps": [1, 0, 2]}, ValueError, "local_steps must be at least 1, got 0 at index 1"),
-        (
-            {"local_steps": [1.0, 2.0, 3.0]},
-            TypeError,
-            "local_steps must contain whole numbers, got an array of float64",
-        ),
-        ({"returned_noise": -1.0}, ValueError, "returned_noise must be finite and at least 0, got -1.0"),
-        ({"returned_noise": [1.0, 2.0]}, ValueError, r"returned_noise must have shape \(3,\), got \(2,\)"),
-    ],
-)
-def test_bad_arguments_are_refused(change, error, message):
-    with pytest.raises(error, match=message):
-        ft.fedavg(FED, Full(), **{"num_rounds": 1, "step_size": 0.1, **change})

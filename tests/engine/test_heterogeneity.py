@@ -54,31 +54,3 @@ def test_privacy_levels_are_equally_spaced_in_random_order() -> None:
     levels = np.sqrt(privacy_noise(20, 0.1, rng=2))
     np.testing.assert_allclose(sorted(levels), np.arange(20) * 0.1 / 20, atol=1e-16)
     assert (np.diff(levels) < 0).any()
-
-
-def test_a_client_returns_its_model_with_noise_of_its_own_level() -> None:
-    """Both clients stand at their minimizer 0: what the server gets is half the noise of each, squared and added."""
-    fed = ft.QuadraticFederation([1.0, 1.0], np.zeros((2, 3)), [0.5, 0.5])
-    variances = privacy_noise(2, 6.0)
-    run = ft.fedavg(
-        fed, ft.selection.Full(), num_rounds=1, step_size=0.1, returned_noise=variances, num_replicates=4000,
-        record=("models",),
-    )  # fmt: skip
-    found = run.models[:, 1].var()
-    assert found == pytest.approx(variances.sum() / 4, rel=5 * np.sqrt(2 / 12_000))
-
-
-@pytest.mark.parametrize(
-    ("call", "sentence"),
-    [
-        (lambda: Stragglers(1.5, 2), r"fraction must be in \[0, 1\], got 1.5"),
-        (lambda: Stragglers(0.5, 0), "num_epochs must be at least 1, got 0"),
-        (lambda: Stragglers(0.5, 2, num_batches=0), "num_batches must be at least 1, got 0"),
-        (lambda: Stragglers(0.5, 2, drawn="twice"), "drawn must be one of 'once', 'each round', got 'twice'"),
-        (lambda: Stragglers(0.5, 2, seed=-1), "seed must be at least 0, got -1"),
-        (lambda: privacy_noise(3, -1.0), "sigma must be finite and at least 0"),
-    ],
-)
-def test_impossible_fleets_are_refused(call, sentence: str) -> None:
-    with pytest.raises(ValueError, match=sentence):
-        call()

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory.engine._kernels_perceptron import _mistakes, perceptron_family
 from fedtheory.engine.contract import LocalWork
+from fedtheory.engine.families import layout
 
 K, FIRST = 6, 2
 
@@ -26,9 +26,8 @@ def accuracies(fed, model):
 
 def counted(fed, model, batch_size, rng):
     work = LocalWork(0.0, 0.0, 0.0, 0.0, batch_size, by_epoch=False, track_losses=False)
-    family = perceptron_family(fed, [(fed.data.num_classes, fed.data.num_features + 1)], work)
-    shares = np.zeros(K)
-    _mistakes(family.own_arrays(), model, np.arange(K), batch_size, rng, shares)
+    family, shares = layout(fed, work), np.zeros(K)
+    family.mistakes(family.own_arrays(), model, np.arange(K), batch_size, rng, shares)
     return shares
 
 
@@ -68,19 +67,3 @@ def test_fedalign_by_accuracy_includes_those_whose_accuracy_is_near(fed):
         assert sorted(selected[selected >= 0].astype(int)) == wanted
         included.append(len(wanted))
     assert min(included) < max(included)
-
-
-def test_who_cannot_classify_or_tell_is_refused(fed):
-    parabolas = ft.federation.prioritize(ft.QuadraticFederation([1.0, 1.0], [[0.0], [1.0]], [0.5, 0.5]), [True, False])
-    strategy = ft.selection.LossMatching(parabolas.priority, parabolas.shares, match="accuracy")
-    with pytest.raises(TypeError, match="fed must classify samples, since LossMatching"):
-        ft.fedavg(parabolas.federation, strategy, num_rounds=1, step_size=0.1, record=("loss",))
-    run = ft.fedavg(fed, ft.selection.Full(), num_rounds=1, step_size=0.1, record=("loss",))
-    with pytest.raises(ValueError, match="must match losses, which the models tell, got match='accuracy'"):
-        ft.engine.inclusions(parabolas, strategy, run)
-    aligned = ft.federation.prioritize(fed, np.arange(K) < FIRST)
-    by_batch = ft.selection.LossMatching(aligned.priority, aligned.shares, match="minibatch accuracy")
-    with pytest.raises(ValueError, match="batch_size must be given for losses estimated on mini-batches"):
-        ft.fedavg(aligned.federation, by_batch, num_rounds=1, step_size=0.1, record=("loss",))
-    with pytest.raises(ValueError, match="match must be one of"):
-        ft.selection.LossMatching((True,), (1.0,), match="gradient")

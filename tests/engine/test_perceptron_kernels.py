@@ -145,18 +145,6 @@ def test_training_separates_what_no_linear_model_can():
     assert fed.accuracy(run.models[0, -1], held_out=False) == 1.0
 
 
-def test_replicates_have_the_same_bits_on_any_number_of_threads():
-    fed = federation((6, 5))
-    runs = [
-        ft.fedavg(
-            fed, Proportional(2), num_rounds=3, local_steps=3, step_size=0.1, batch_size=3, initial=fed.initial(0),
-            num_replicates=4, num_threads=threads, record=("models",),
-        ).models.tobytes()
-        for threads in (1, 2)
-    ]  # fmt: skip
-    assert runs[0] == runs[1]
-
-
 @pytest.mark.parametrize("batch_size", [None, 5], ids="batch={}".format)
 @pytest.mark.parametrize(("hidden", "rates"), [((4,), (0.5,)), ((5, 6), (0.0, 0.5)), ((5, 6), (0.25, 0.75))], ids=str)
 @pytest.mark.parametrize("extra", [{}, {"l2": 0.125}], ids=str)

@@ -1,7 +1,6 @@
 """Matrix products of integers are exact for all shapes, blocks and strides."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,12 +33,6 @@ def test_sums_are_exact_on_whole_numbers_and_nothing_else_is_written(shape, fres
     np.testing.assert_array_equal(*_added(add_products, shape, fresh, transposed))
 
 
-@pytest.mark.parametrize("fresh", [False, True])
-def test_the_plain_twin_says_the_same(fresh):
-    twin = getattr(add_products, "py_func", add_products)
-    np.testing.assert_array_equal(*_added(twin, (ROWS + 2, 7, 4), fresh, transposed=False))
-
-
 def _written(write, blocks, count, vectors):
     rng = np.random.default_rng(blocks)
     left = rng.integers(-99, 99, size=(blocks * ROWS, vectors * LANES)).astype(float)
@@ -55,8 +48,3 @@ def _written(write, blocks, count, vectors):
 @given(st.integers(1, 3), st.integers(0, 16), st.integers(1, 4))
 def test_inner_products_are_exact_on_whole_numbers_and_nothing_beyond_their_blocks_is_written(blocks, count, vectors):
     np.testing.assert_array_equal(*_written(write_inner_products, blocks, count, vectors))
-
-
-def test_the_plain_twin_says_the_same_of_inner_products():
-    twin = getattr(write_inner_products, "py_func", write_inner_products)
-    np.testing.assert_array_equal(*_written(twin, 2, 9, 3))

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory.engine._kernels_quadratic import quadratic_family
 from fedtheory.engine.contract import LocalWork
 from tests.engine.local_training import by_hand, by_kernel
 
@@ -34,7 +33,7 @@ def test_a_report_is_the_mean_of_the_losses_where_the_steps_begin(layout, copies
     fed = ft.QuadraticFederation(curvatures, centers, np.full(3 * copies, 1.0), minima, normalize=True)
     work = LocalWork(0.0, 0.0, 0.0, 0.0, 0, by_epoch=False, track_losses=True)
     chosen, start, steps = np.array([2, 1]), np.array([0.5, -1.5]), np.array([0.25, 0.5, 0.125])
-    updates, reports = by_kernel(quadratic_family(fed, work), work, chosen, start, steps)
+    updates, reports = by_kernel(ft.engine.layout(fed, work), work, chosen, start, steps)
     for k, update, report in zip(chosen, updates, reports, strict=True):
         h, c, least = CURVATURES[k], CENTERS[k], MINIMA[k]
         expected, loss = by_hand(partial(parabola, h, c, least), partial(slope, h, c), start, steps)

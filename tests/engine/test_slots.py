@@ -1,14 +1,9 @@
 """What fills a slot of the round loop follows its signature, and federations of a run have equal types of arrays."""
 
-from dataclasses import replace
-
-import numpy as np
 import pytest
 from numba import njit
 
 import fedtheory as ft
-from fedtheory.engine.replicates import functions_of
-from fedtheory.engine.settings import Settings
 from fedtheory.selection.rules import Rules
 from tests.environment import PLAIN_PYTHON
 
@@ -38,11 +33,3 @@ def silent(round_index, table, memory, weights, candidates, losses, rng, chosen)
 def test_a_rule_of_another_signature_is_refused_by_name_before_the_first_round(rule):
     with pytest.raises(TypeError, match=rf"the rule select must follow fedtheory.selection.rules, got {rule.__name__}"):
         ft.fedavg(FED, Selecting(njit(rule)), num_rounds=1, step_size=0.1)
-
-
-def test_federations_of_one_run_have_arrays_of_the_same_types():
-    job = Settings(FED, ft.selection.Full(), num_rounds=1, local_steps=1, step_size=0.1).job()
-    family, arrays = job.family, job.family.arrays
-    other = replace(family, arrays=arrays._replace(rows=arrays.rows.astype(np.float32)))
-    with pytest.raises(TypeError, match="validation and test samples must have arrays of the types of those of fed"):
-        functions_of(replace(job, validation=other))

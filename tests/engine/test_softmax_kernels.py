@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 import fedtheory as ft
 from fedtheory._support.exponential import power
-from fedtheory.errors import AssumptionViolated
 from fedtheory.federation.client_data import FederatedData
 from fedtheory.selection.full import Full
 from fedtheory.selection.power_of_choice import PowerOfChoice
@@ -106,14 +105,9 @@ class MinibatchLosses:
 
     def rules(self, weights, num_rounds):
         return Rules(
-            largest,
-            max_selected=1,
-            propose=everyone,
-            observe=remember,
-            max_candidates=weights.size,
-            candidate_loss="minibatch",
-            memory=np.zeros(weights.size),
-        )
+            largest, max_selected=1, propose=everyone, observe=remember, max_candidates=weights.size,
+            candidate_loss="minibatch", memory=np.zeros(weights.size),
+        )  # fmt: skip
 
 
 def everyone(round_index, table, memory, weights, rng, candidates):
@@ -147,19 +141,16 @@ def test_minibatch_losses_and_accumulated_losses_are_those_of_the_twin(batch_siz
     np.testing.assert_allclose(run.loss[0], losses, atol=1e-11)
 
 
-@pytest.mark.parametrize("threads", [2, 4])
-def test_same_seed_gives_same_bits_for_any_number_of_threads(threads):
+def test_same_seed_gives_same_bits_for_any_number_of_threads():
     fed = federation((20, 70, 131), 7, 4)
     arguments: dict[str, Any] = {
         "num_rounds": sized(15, 5), "local_steps": 3, "step_size": 0.1, "num_replicates": 6, "batch_size": 8, "rng": 3,
         "record": ("loss", "models"),
     }  # fmt: skip
     one = ft.fedavg(fed, PowerOfChoice(2, 3), num_threads=1, **arguments)
-    many = ft.fedavg(fed, PowerOfChoice(2, 3), num_threads=threads, **arguments)
+    many = ft.fedavg(fed, PowerOfChoice(2, 3), num_threads=2, **arguments)
     assert one.models.tobytes() == many.models.tobytes()
     assert one.loss.tobytes() == many.loss.tobytes()
-    again = ft.fedavg(fed, PowerOfChoice(2, 3), num_threads=1, **arguments)
-    assert one.loss.tobytes() == again.loss.tobytes()
 
 
 def test_recording_does_not_change_the_run():
@@ -195,16 +186,6 @@ def test_a_batch_above_the_samples_of_all_clients_is_the_whole_gradient(batches)
     fed, how = federation(), {"num_rounds": 4, "local_steps": 3, "step_size": 0.1, "record": ("models",)}
     models = ft.fedavg(fed, Full(), batch_size=10**9, batches=batches, **how).models
     np.testing.assert_allclose(models, ft.fedavg(fed, Full(), **how).models, rtol=1e-12, atol=1e-12)
-
-
-def test_relative_noise_and_minibatches_exclude_each_other():
-    with pytest.raises(ValueError, match="relative_noise must be 0 with mini-batches"):
-        ft.fedavg(federation(), Full(), num_rounds=1, step_size=0.1, batch_size=2, relative_noise=1.0, record=("loss",))
-
-
-def test_gap_without_a_ridge_is_refused():
-    with pytest.raises(AssumptionViolated, match="a minimizer needs l2 > 0"):
-        ft.fedavg(federation(), Full(), num_rounds=1, step_size=0.1)
 
 
 def test_gap_is_measured_from_the_minimum_and_descends_to_zero():

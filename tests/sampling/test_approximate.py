@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from fedtheory.sampling import (
     approximate_probabilities,
     approximation_path,
-    optimal_probabilities,
     rational_probabilities,
     variance,
 )
@@ -60,26 +59,6 @@ def test_the_number_of_rescalings_is_attained(m) -> None:
     assert approximation([float(x) for x in t], m, max_iterations=20)[1:] == (m - 1, True)
 
 
-def test_the_compiled_iteration_follows_the_algorithm_step_by_step() -> None:
-    for t, m in rational_instances(120, seed=2):
-        path = approximation_path(t, m, 5)
-        for j in (1, 2, 5):
-            p = approximate_probabilities([float(x) for x in t], float(m), max_iterations=j)
-            np.testing.assert_allclose(p, path[j].astype(float), rtol=1e-13)
-
-
-def test_when_it_converged_it_is_optimal_and_it_says_so() -> None:
-    rng = np.random.default_rng(3)
-    converged = 0
-    for _ in range(300):
-        t = rng.lognormal(0, 3, 40)
-        found = approximation(t, 16, max_iterations=int(rng.integers(1, 6)))
-        best = optimal_probabilities(t, 16)
-        assert found.converged == np.array_equal(found.probabilities, best)
-        converged += found.converged
-    assert 0 < converged < 300
-
-
 @pytest.mark.parametrize("exponent", [-1060, -900, 0, 900, 1000])
 def test_norms_at_the_ends_of_the_range(exponent) -> None:
     t = np.array([1.0, 3.0, 9.0, 100.0, 5000.0])
@@ -122,8 +101,7 @@ def exactly(t, m, limit):
     return path[min(needed, limit)], min(needed, limit), needed <= limit
 
 
-@pytest.mark.slow
-@settings(max_examples=300)
+@settings(max_examples=60, deadline=None)
 @given(kinks(), st.integers(1, 4))
 @example((np.array([0.9, 0.8, 0.7, 2.0, 0.2, 1.4, 2.4, 0.7, 2.9]), 8.0), 4)
 @example((np.array([2.0**-1000, 1.5 * 2.0**-1000, 2.0**100, 2.0**100]), 3.0), 1)

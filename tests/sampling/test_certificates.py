@@ -112,14 +112,3 @@ def test_no_clients_with_updates_is_optimal_whatever_the_probabilities() -> None
 def test_a_client_that_is_never_sampled_is_infinitely_far_from_optimal() -> None:
     assert certificate([1.0, 2.0, 3.0], [0.0, 0.5, 0.5], 1).relative_gap == np.inf
     assert variance([1.0, 2.0, 3.0], [0.0, 0.5, 0.5]) == np.inf
-
-
-@pytest.mark.parametrize("kind", [Fraction, float])
-@pytest.mark.parametrize(
-    ("norms", "probabilities"),
-    [((0, 0), (0, 0)), ((1, 3), (0.25, 0.75)), ((1, 3), (1, 1)), ((1, 3), (0.5, 0.5)), ((0, 3), (0, 1))],
-    ids=str,
-)
-def test_every_number_of_a_certificate_is_of_the_kind_of_the_norms(kind, norms, probabilities) -> None:
-    found = certificate([kind(t) for t in norms], [kind(p) for p in probabilities], 1)
-    assert [isinstance(number, kind) for number in found] == [True] * len(found)

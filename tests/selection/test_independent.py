@@ -198,18 +198,6 @@ def test_uniform_moments_by_enumeration():
     np.testing.assert_allclose(np.diag(second), noise, atol=1e-15)
 
 
-def test_mean_gap_of_uniform_sampling_agrees_with_exact_moments():
-    fed = federation()
-    arguments: dict[str, Any] = {
-        "num_rounds": 8, "local_steps": 2, "step_size": 0.05, "initial": np.array([1.0, 0, -1]), "gradient_noise": 0.5,
-    }  # fmt: skip
-    strategy = Independent(2, "uniform")
-    run = ft.fedavg(fed, strategy, num_replicates=4000, rng=11, **arguments)
-    exact = expected_gap(fed, strategy, **arguments)
-    z = (run.gap.mean(axis=0)[1:] - exact[1:]) / (run.gap.std(axis=0, ddof=1)[1:] / np.sqrt(4000))
-    assert np.abs(z).max() < 4.5
-
-
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_an_update_that_is_not_finite_is_sent_so_that_divergence_shows(bad):
     updates = updates_of(4)
