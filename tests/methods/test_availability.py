@@ -161,11 +161,10 @@ def test_corrected_methods_find_the_minimizer_of_the_objective_although_clients_
 
 @pytest.mark.parametrize("strategy", [*PRESENT.values(), Uniform(2), Independent(2.0)], ids=repr)
 def test_scaffnew_refuses_strategies_in_which_a_client_can_be_missing(strategy: Any) -> None:
-    with pytest.raises(ValueError, match=r"strategy must be Full\(\) with Scaffnew"):
+    with pytest.raises(ValueError, match="strategy must be Full"):
         ft.fedavg(FED, strategy, num_rounds=1, step_size=ETA, method=ft.methods.Scaffnew(0.5))
 
 
-@pytest.mark.parametrize("step", METHODS, ids=lambda step: step.__name__)
-def test_exact_moments_do_not_cover_absent_clients(step: Any) -> None:
+def test_exact_moments_do_not_cover_absent_clients() -> None:
     with pytest.raises(TypeError, match="strategy must be state-independent"):
-        ft.exact.expected_gap(FED, PRESENT["coins"], 3, 2, ETA, [0.0], method=METHODS[step][0])
+        ft.exact.expected_gap(FED, PRESENT["coins"], 3, 2, ETA, [0.0], method=ft.methods.Scaffold())
