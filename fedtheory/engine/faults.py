@@ -36,14 +36,14 @@ def reason(error: Exception) -> str:
 
 def fault(job: Any, state: Any, num_present: int) -> str:
     """Return the error message for the rule that stopped the loop."""
-    rule, round_index, returned = tuple(SLOTS)[int(state.report[0])], int(state.report[1]), int(state.report[2])
+    rule, round_index = tuple(SLOTS)[int(state.report[0])], int(state.report[1])
     if rule == "attend":
-        wanted = f"return how many clients it left present, {num_present}, got {returned}"
+        wanted = f"return how many clients it left present, {num_present}, got {int(state.report[2])}"
     elif rule == "weigh":
         size = int(state.report[3])
         wanted = fault_of_weights(state.report[2], state.coefficients[:size], state.chosen)
     else:
-        clients = getattr(state, RULES[rule].writes[-1])
+        clients, returned = getattr(state, RULES[rule].writes[-1]), int(state.report[2])
         wanted = fault_of_clients(clients, returned, state.weights.size)
         # Repeated clients stop the loop only if the method keeps a state of each client.
         named = f"got {clients[:returned].tolist()}"

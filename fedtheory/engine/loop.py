@@ -426,5 +426,5 @@ def is_finite(values):
     """Whether all values are finite."""
     total = 0.0
     for j in range(values.size):
-        total += values[j] * 0.0
+        total += float(values[j]) * 0.0  # without the warning of NumPy where rules are plain Python
     return total == 0.0

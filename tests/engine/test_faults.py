@@ -106,6 +106,7 @@ NUMBERS = {
     "an infinite coefficient": ("weigh", "coefficients[0], coefficients[1] = -np.inf, 1.0\nreturn 0.0"),
     "a coefficient that nothing was written to": ("weigh", "coefficients[0] = 1.0\nreturn 0.0"),
     "uplink that is no number": ("weigh", "coefficients[:] = 0.5\nreturn np.nan"),
+    "infinite uplink": ("weigh", "coefficients[:] = 0.5\nreturn np.inf"),
     "uplink below zero": ("weigh", "coefficients[:] = 0.5\nreturn -1.0"),
     "5 of 6 present": ("attend", "present[:] = True\nreturn 5"),
     "fewer present than none": ("attend", "present[:] = True\nreturn -1"),

@@ -11,10 +11,10 @@ from fedtheory.engine.defaults import DEFAULTS
 from fedtheory.valuation.games import shapley
 from fedtheory.valuation.permutations import gtg_shapley, permutation_shapley
 
-value_cohort = njit(game.value_cohort, cache=True)
+value_cohort = njit(game.value_cohort)
 
 
-@njit(cache=True)
+@njit
 def rough_loss(problem, model):
     """A loss that no symmetry makes simple, and no number where the model is beyond what the problem allows."""
     center, most = problem.center, problem.most
