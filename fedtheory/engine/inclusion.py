@@ -51,6 +51,8 @@ class Inclusions:
 def inclusions(aligned: Prioritized, strategy: LossMatching, run: Trajectory, *, with_gaps: bool = True) -> Inclusions:
     """Return the included clients of each round of a run.
 
+    A ValueError is raised if a replicate diverged, or the strategy does not compare losses.
+
     Parameters
     ----------
     aligned, strategy
@@ -60,19 +62,6 @@ def inclusions(aligned: Prioritized, strategy: LossMatching, run: Trajectory, *,
         ``record=("models", "selected", "coefficients")``.
     with_gaps
         Whether to evaluate ``included_gaps``, which needs the minimizers of F and of all clients.
-
-    Returns
-    -------
-    Inclusions
-        Arrays over R replicates, rounds and, where it is about clients, K clients: ``weights`` of the updates, masks
-        ``willing`` and ``matched``, and by round ``priority_weights`` and ``included_gaps``, as ``fedalign.theta`` and
-        ``fedalign.rho`` average them.
-
-    Raises
-    ------
-    ValueError
-        If some round was not recorded, a replicate diverged, the run used another strategy, or the strategy does not
-        compare losses.
 
     Examples
     --------
