@@ -121,8 +121,8 @@ def check_method(
     like
         The method that is expected: ``Scaffold()``, ``Scaffnew(p)``, ``FedNova()``, ``FedAvgM(beta)``,
         ``FedDyn(alpha)``, ``ErrorFeedback(TopK(1))`` or ``EF21(TopK(1))`` of ``fedtheory.methods``, or None for
-        federated averaging. It must not diverge on the parabolas below. Control variates must start like those of ``like``,
-        and memories at 0.
+        federated averaging. It must not diverge on the parabolas below. Control variates must start like those of
+        ``like``, and memories at 0.
     rng
         Seed or SeedSequence.
     proximal_weight

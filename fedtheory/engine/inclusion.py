@@ -51,20 +51,10 @@ class Inclusions:
 def inclusions(aligned: Prioritized, strategy: LossMatching, run: Trajectory, *, with_gaps: bool = True) -> Inclusions:
     """Return the included clients of each round of a run.
 
-    A ValueError is raised if a replicate diverged, or the strategy does not compare losses.
+    The run is ``fedavg(aligned.federation, strategy, ...)`` with ``record=("models", "selected", "coefficients")`` in
+    every round. ``with_gaps`` determines whether ``included_gaps`` are evaluated, which needs the minimizers of F and
+    of all clients. A ValueError is raised if a replicate diverged, or the strategy does not compare losses.
 
-    Parameters
-    ----------
-    aligned, strategy
-        Federation and strategy of the run: ``run = fedavg(aligned.federation, strategy, ...)``.
-    run
-        Run with the models, selections and coefficients of every round:
-        ``record=("models", "selected", "coefficients")``.
-    with_gaps
-        Whether to evaluate ``included_gaps``, which needs the minimizers of F and of all clients.
-
-    Examples
-    --------
     The second client is included while the model is far from both minimizers, and excluded from round 1 on.
 
     >>> from fedtheory.engine.simulation import fedavg

@@ -19,16 +19,10 @@ __all__ = ["available_probabilities", "error_parts"]
 
 
 class ErrorParts(NamedTuple):
-    """The three parts of ``E |G - grad f|^2`` in (39).
+    """The three parts of ``E |G - grad f|^2`` in (39), squared errors.
 
-    Attributes
-    ----------
-    sampling
-        Variance caused by sampling among the available clients.
-    availability
-        Variance caused by the random availability.
-    noise
-        Squared error of the exact average of the updates.
+    ``sampling`` is the variance caused by sampling among the available clients, ``availability`` the variance caused by
+    the random availability, and ``noise`` the squared error of the exact average of the updates.
     """
 
     sampling: float

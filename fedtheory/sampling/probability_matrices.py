@@ -54,19 +54,11 @@ def estimator_variance(matrix: npt.ArrayLike, vectors: npt.ArrayLike) -> Any:
     r"""Variance ``E |sum_{i in S} a_i / p_i - sum_i a_i|^2`` of a sampling with the given probability matrix.
 
     It is ``sum_ij (P_ij / (p_i p_j) - 1) <a_i, a_j>``, the left-hand side of (5), a squared norm; exact for
-    ``fractions.Fraction``.
+    ``fractions.Fraction``. The matrix, shape (n, n), is that of a proper sampling (positive diagonal). The vectors are
+    the weighted updates ``a_i = w_i U_i``, shape (n, d).
 
     Source: Chen, Horvath and Richtarik (2022), Lemma 1.
 
-    Parameters
-    ----------
-    matrix
-        Probability matrix of a proper sampling (positive diagonal), shape (n, n).
-    vectors
-        The weighted updates ``a_i = w_i U_i``, shape (n, d).
-
-    Examples
-    --------
     One of two equal vectors is drawn and doubled, so the variance is 0.
 
     >>> estimator_variance([[0.5, 0.0], [0.0, 0.5]], [[0.5], [0.5]])
@@ -88,19 +80,10 @@ def estimator_variance(matrix: npt.ArrayLike, vectors: npt.ArrayLike) -> Any:
 def variance_bound(norms: npt.ArrayLike, probabilities: npt.ArrayLike, v: npt.ArrayLike) -> float:
     r"""Right-hand side ``sum_i t_i^2 v_i / p_i`` of (5), a squared norm, for norms ``t_i = w_i |zeta_i|``.
 
+    Norms, probabilities in (0, 1] and the nonnegative vector v of the condition (4) have the shape (n,).
+
     Source: Chen, Horvath and Richtarik (2022), Lemma 1.
 
-    Parameters
-    ----------
-    norms
-        Norms of the weighted updates, shape (n,).
-    probabilities
-        Probabilities in (0, 1], shape (n,).
-    v
-        Nonnegative vector of the condition (4), shape (n,).
-
-    Examples
-    --------
     ``1 * 0.5 / 0.5 + 4 * 0.75 / 0.25 = 13``.
 
     >>> variance_bound([1.0, 2.0], [0.5, 0.25], [0.5, 0.75])

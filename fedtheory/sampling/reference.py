@@ -150,17 +150,10 @@ def _answer(costs: Array, units: Array, budget: float, solver: str, settings: di
 def rational_probabilities(norms: Numbers, expected_size: float | Fraction) -> list[Fraction]:
     """Return the closed form of the paper in exact arithmetic, with sorted norms and the largest valid l.
 
-    The probability of a norm 0 is 0. Source: Chen, Horvath and Richtarik (2022), eq. (7), in product form.
+    Norms of the weighted updates, shape (n,), and the budget m in (0, n] are rationals, integers or floats, which are
+    converted exactly. The probability of a norm 0 is 0. Source: Chen, Horvath and Richtarik (2022), eq. (7), in product
+    form.
 
-    Parameters
-    ----------
-    norms
-        Norms of the weighted updates, shape (n,): rationals, integers or floats, which are converted exactly.
-    expected_size
-        Budget m in (0, n], of the same types.
-
-    Examples
-    --------
     >>> print(*rational_probabilities([1, 2, 3], 2))
     1/3 2/3 1
     """

@@ -23,20 +23,12 @@ __all__ = [
 def variance(norms: Numbers, probabilities: Numbers) -> Any:
     r"""Variance ``sum_i t_i^2 (1 / p_i - 1)`` of ``sum_{i in S} (w_i / p_i) U_i`` for an independent sampling S.
 
-    It is a squared norm. Zero norms contribute 0 for any probability. It is infinite if a positive norm
-    has probability 0.
+    The norms ``t_i = w_i |U_i|`` of the weighted updates and the probabilities p_i in [0, 1] have the shape (n,);
+    ``fractions.Fraction`` stay exact. The variance is a squared norm. It is infinite if a positive norm has
+    probability 0. Zero norms contribute 0 for any probability.
 
     Source: Chen, Horvath and Richtarik (2022), eq. (6), for given updates.
 
-    Parameters
-    ----------
-    norms
-        Norms of the weighted updates, ``t_i = w_i |U_i|``, shape (n,); ``fractions.Fraction`` stay exact.
-    probabilities
-        Inclusion probabilities p_i in [0, 1], shape (n,).
-
-    Examples
-    --------
     ``1 (6 - 1) + 4 (3 - 1) + 9 (2 - 1) = 22``.
 
     >>> from fractions import Fraction
@@ -115,21 +107,11 @@ def expected_improvement_factor(norms: npt.ArrayLike, expected_size: float, *, a
     r"""Ratio of expectations ``E[V*] / E[((n - m) / m) sum_i t_i^2]`` over samples of the norms.
 
     It differs from the mean of the ratios, since large updates have more influence. It is in [0, 1], by convention 0 if
-    there is no variance.
+    there is no variance. The norms have the shape (samples, n), or (n, samples) with ``axis=1``, and the budget m is in
+    (0, n].
 
     Source: Chen, Horvath and Richtarik (2022), Definition 11, eq. (15).
 
-    Parameters
-    ----------
-    norms
-        Samples of the norms, shape (samples, n), or (n, samples) with ``axis=1``.
-    expected_size
-        Budget m, in (0, n].
-    axis
-        Axis of the samples, 0 or 1.
-
-    Examples
-    --------
     Norms (1, 1, 1) have V* = 6 and the uniform variance 6. Norms (10, 1, 1) have V* = 144 - 102 = 42 and the uniform
     variance 204. The ratio of the expectations is 48 / 210.
 
