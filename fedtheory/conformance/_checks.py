@@ -90,16 +90,8 @@ class Check:
     """One check of user code.
 
     A call runs it: None if the code passes, otherwise an AssertionError with one sentence. A check that runs for long
-    is named on standard error; Ctrl-C ends it.
-
-    Attributes
-    ----------
-    name
-        Short name.
-    work
-        Function that raises ``Failed`` if the code does not pass.
-    excuse
-        Reason why the check is skipped; empty if it is run.
+    is named on standard error; Ctrl-C ends it. The function ``work`` raises ``Failed`` if the code does not pass.
+    ``excuse`` is the reason why the check is skipped; it is empty if the check is run.
     """
 
     name: str

@@ -131,18 +131,9 @@ Cases = dict[str, Case]
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """A selection under check.
+    """A selection under check, which is either a strategy or a function; the other one is None.
 
-    Attributes
-    ----------
-    name
-        Name in messages.
-    prepare
-        Function from a case to the draw of one round.
-    strategy, function
-        The selection; one of them is None.
-    copies
-        Whether the selection may draw copies of a client.
+    ``prepare`` maps a case to the draw of one round. ``copies`` is true if the selection may draw copies of a client.
     """
 
     name: str

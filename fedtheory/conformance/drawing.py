@@ -37,27 +37,8 @@ _FORMS = ("isotropic", "diagonal", "matrix")
 def rationals(
     low: float | Fraction = 0, high: float | Fraction = 10, max_denominator: int = 20
 ) -> SearchStrategy[Fraction]:
-    """Fractions between two limits, with small denominators in shrunk examples.
+    """Fractions between two limits, both included, with small denominators in shrunk examples.
 
-    Parameters
-    ----------
-    low, high
-        Limits, both included.
-    max_denominator
-        Largest denominator.
-
-    Returns
-    -------
-    SearchStrategy
-        A strategy for ``Fraction``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a limit is no number, or not positive.
-
-    Examples
-    --------
     >>> from hypothesis import find
     >>> find(rationals(1, 2), lambda number: number.denominator > 1)
     Fraction(3, 2)
@@ -69,25 +50,6 @@ def rationals(
 def weights(min_clients: int = 2, max_clients: int = 5, largest: int = 9) -> SearchStrategy[tuple[Fraction, ...]]:
     """Objective weights: tuples of positive Fractions with sum 1 and ratios up to ``largest``.
 
-    Parameters
-    ----------
-    min_clients, max_clients
-        Smallest and largest K.
-    largest
-        Largest ratio of two weights.
-
-    Returns
-    -------
-    SearchStrategy
-        A strategy for tuples of K Fractions.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a limit is no number, or not positive.
-
-    Examples
-    --------
     >>> from hypothesis import find
     >>> sum(find(weights(), lambda drawn: len(drawn) == 3))
     Fraction(1, 1)
@@ -104,25 +66,6 @@ def _shares(sizes: Sequence[int]) -> tuple[Fraction, ...]:
 def norms(max_clients: int = 80, largest: float = 1e6) -> SearchStrategy[Array]:
     """Norms of updates: arrays of 1 to ``max_clients`` floats in [0, largest], including ties and zeros.
 
-    Parameters
-    ----------
-    max_clients
-        Largest n.
-    largest
-        Largest norm.
-
-    Returns
-    -------
-    SearchStrategy
-        A strategy for arrays of shape (n,).
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a limit is no number, or not positive.
-
-    Examples
-    --------
     >>> from hypothesis import find
     >>> find(norms(), lambda norms: norms.size == 2 and norms.min() > 0).size
     2
@@ -134,29 +77,10 @@ def norms(max_clients: int = 80, largest: float = 1e6) -> SearchStrategy[Array]:
 def norms_and_budgets(
     max_clients: int = 80, largest: float = 1e6, smallest_share: float = 0.01
 ) -> SearchStrategy[tuple[Array, float]]:
-    """Pairs of norms, shape (n,), and a budget in (0, n], the arguments of ``optimal_probabilities``.
+    """Pairs of norms, shape (n,), and a budget m in (0, n], the arguments of ``optimal_probabilities``.
 
-    Parameters
-    ----------
-    max_clients
-        Largest n.
-    largest
-        Largest norm.
-    smallest_share
-        Smallest m/n.
+    n is at most ``max_clients``, no norm is above ``largest``, and m/n is at least ``smallest_share``.
 
-    Returns
-    -------
-    SearchStrategy
-        A strategy for pairs of an array and a float.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a limit is no number, or not positive.
-
-    Examples
-    --------
     >>> from hypothesis import find
     >>> norms, budget = find(norms_and_budgets(), lambda drawn: True)
     >>> 0 < budget <= norms.size
@@ -167,27 +91,8 @@ def norms_and_budgets(
 
 
 def laws(outcomes: int = 6, largest: int = 9) -> SearchStrategy[Law[int]]:
-    """Finite laws with rational probabilities on subsets of 0, 1, ..., ``outcomes`` - 1.
+    """Finite laws on subsets of 0, 1, ..., ``outcomes`` - 1, with rational probabilities of ratios up to ``largest``.
 
-    Parameters
-    ----------
-    outcomes
-        Largest number of outcomes.
-    largest
-        Largest ratio of two probabilities.
-
-    Returns
-    -------
-    SearchStrategy
-        A strategy for ``Law``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a limit is no number, or not positive.
-
-    Examples
-    --------
     >>> from hypothesis import find
     >>> find(laws(), lambda law: len(law) == 2)
     Law({0: 1/2, 1: 1/2})
@@ -200,25 +105,8 @@ def laws(outcomes: int = 6, largest: int = 9) -> SearchStrategy[Law[int]]:
 def games(max_players: int = 5, largest: int = 9) -> SearchStrategy[list[Fraction]]:
     """Games as tables of utilities in bit order: lists of 2^n Fractions for n = 1, ..., ``max_players``.
 
-    Parameters
-    ----------
-    max_players
-        Largest n.
-    largest
-        Largest absolute utility.
+    Absolute utilities are at most ``largest``.
 
-    Returns
-    -------
-    SearchStrategy
-        A strategy for lists of length 2^n.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a limit is no number, or not positive.
-
-    Examples
-    --------
     >>> from hypothesis import find
     >>> find(games(max_players=2), lambda utilities: utilities[-1] > 2)
     [Fraction(0, 1), Fraction(3, 1)]
@@ -232,23 +120,8 @@ def games(max_players: int = 5, largest: int = 9) -> SearchStrategy[list[Fractio
 def samplings(max_clients: int = 5) -> SearchStrategy[Sampling]:
     """Draw samplings of 2 to ``max_clients`` clients: independent, m-nice, exactly one, and any law on subsets.
 
-    Parameters
-    ----------
-    max_clients
-        Largest n.
+    The results are probabilities or samplings, which ``sampling.estimator_variance`` accepts.
 
-    Returns
-    -------
-    SearchStrategy
-        A strategy for probabilities or samplings, which ``sampling.estimator_variance`` accepts.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a limit is no number, or not positive.
-
-    Examples
-    --------
     >>> from hypothesis import find
     >>> find(samplings(), lambda drawn: True)
     NiceSampling(num_clients=2, num_selected=1)
@@ -267,15 +140,8 @@ def _joint(law: Law[int], num_clients: int) -> JointLaw:
 
 
 def seeds() -> SearchStrategy[int]:
-    """Seeds of random generators.
+    """Seeds of random generators: integers from 0 to 2^32 - 1.
 
-    Returns
-    -------
-    SearchStrategy
-        A strategy for integers from 0 to 2^32 - 1.
-
-    Examples
-    --------
     >>> from hypothesis import find
     >>> find(seeds(), lambda seed: seed > 6)
     7
@@ -288,27 +154,9 @@ def quadratic_federations(
 ) -> SearchStrategy[QuadraticFederation]:
     """Quadratic federations of condition number at most 10, with random minima and weights.
 
-    Sizes shrink. The numbers come from a seed, so that they are of moderate size and in general position.
+    Sizes shrink. The numbers come from a seed, so that they are of moderate size and in general position. The
+    curvatures have the ``form`` ``isotropic``, ``diagonal`` or ``matrix``; None stands for any.
 
-    Parameters
-    ----------
-    form
-        Form of the curvatures: ``isotropic``, ``diagonal`` or ``matrix``; None for any.
-    min_clients, max_clients, min_dim, max_dim
-        Limits of K and of the dimension.
-
-    Returns
-    -------
-    SearchStrategy
-        A strategy for ``QuadraticFederation``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a limit is no number, or not positive.
-
-    Examples
-    --------
     >>> from hypothesis import find
     >>> find(quadratic_federations(min_clients=2), lambda fed: True).num_clients
     2
@@ -341,23 +189,6 @@ def draw_quadratics(form: str, seed: int, num_clients: int = 4, dim: int = 3) ->
 def prioritized_federations(max_clients: int = 6) -> SearchStrategy[Prioritized]:
     """Quadratic federations with at least one priority client (FedALIGN).
 
-    Parameters
-    ----------
-    max_clients
-        Largest K.
-
-    Returns
-    -------
-    SearchStrategy
-        A strategy for ``Prioritized``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a limit is no number, or not positive.
-
-    Examples
-    --------
     >>> from hypothesis import find
     >>> fed = find(prioritized_federations(3), lambda fed: not fed.priority.all())
     >>> 1 <= fed.priority.sum() < fed.priority.size <= 3
@@ -378,13 +209,6 @@ def _prioritized(fed: QuadraticFederation, mask: list[bool]) -> Prioritized:
 def rational_federations() -> SearchStrategy[RationalQuadratics]:
     """Two or three quadratics in one or two dimensions, in exact arithmetic (``fedtheory.instances``).
 
-    Returns
-    -------
-    SearchStrategy
-        A strategy for ``RationalQuadratics``.
-
-    Examples
-    --------
     >>> from hypothesis import find
     >>> find(rational_federations(), lambda fed: fed.dim == 2).num_clients in (2, 3)
     True

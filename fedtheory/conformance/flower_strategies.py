@@ -56,27 +56,18 @@ def flower(
         A message-based strategy, such as ``flwr.serverapp.strategy.FedAvg()``, or an older one with ``configure_fit``
         and ``aggregate_fit``, such as ``flwr.server.strategy.FedAvg()``.
     num_rounds
-        Number of rounds in a call of ``aggregate``, each with the same vectors; more than one for strategies with
-        memory.
+        Number of rounds in a call of ``aggregate``, at least 1, each with the same vectors; more than one for
+        strategies with memory.
     metrics
         Further metrics that clients report, a function ``(vectors, weights) -> {name: values}`` with values of shape
         (n,) in the order of the clients; QFedAvg needs a ``train_loss``. None for no further metrics.
     dtype
         Data type of the model's arrays.
 
-    Returns
-    -------
-    FlowerRounds
-        The two functions, named after the strategy's class.
-
     Raises
     ------
     ImportError
         If Flower is not installed.
-    TypeError
-        If ``strategy`` is no strategy of Flower.
-    ValueError
-        If ``num_rounds`` is less than 1.
 
     Examples
     --------

@@ -116,16 +116,6 @@ def check_generator(
     exceptions
         Names of checks to skip, each with the reason.
 
-    Returns
-    -------
-    Conformance
-        The checks that were run, and the failures with their smallest cases.
-
-    Raises
-    ------
-    ValueError
-        If an argument is invalid, or an exception names no check or gives no reason.
-
     Notes
     -----
     The checks are ``runs``, ``shape``, ``same generator``, ``new draws``, ``feature noise``, ``feature centers``,

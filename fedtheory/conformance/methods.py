@@ -109,6 +109,8 @@ def check_method(
 ) -> list[Check]:
     r"""Check a method of local steps: a method of fedtheory, or a function that trains all clients.
 
+    Errors of ``method`` are failures and do not raise.
+
     Parameters
     ----------
     method
@@ -119,7 +121,8 @@ def check_method(
     like
         The method that is expected: ``Scaffold()``, ``Scaffnew(p)``, ``FedNova()``, ``FedAvgM(beta)``,
         ``FedDyn(alpha)``, ``ErrorFeedback(TopK(1))`` or ``EF21(TopK(1))`` of ``fedtheory.methods``, or None for
-        federated averaging. Control variates must start like those of ``like``, and memories at 0.
+        federated averaging. It must not diverge on the parabolas below. Control variates must start like those of
+        ``like``, and memories at 0.
     rng
         Seed or SeedSequence.
     proximal_weight
@@ -133,17 +136,6 @@ def check_method(
         Rounding error allowed in a model of size 1; 1e-4 for code in single precision.
     exceptions
         Names of checks to skip, each with the reason.
-
-    Returns
-    -------
-    Conformance
-        The checks that were run, and the failures with their cases.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If ``like`` is none of these or diverges on the parabolas, or an argument is invalid. Errors of ``method`` are
-        failures and do not raise.
 
     Notes
     -----

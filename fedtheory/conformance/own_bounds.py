@@ -34,12 +34,16 @@ def check_bound(
 ) -> list[Check]:
     """Check a user-supplied bound: a claim must hold with the function in place of its bound.
 
+    The checks are ``runs``, ``number``, ``inputs``, ``same answer``, ``holds`` (on drawn instances and the worst known
+    one), ``decides`` (some bound value is finite) and ``survives a hunt``. A failed claim reports the arguments and the
+    smallest instance found. Comparisons are those of the claim's check; exact ones have no tolerance.
+
     Parameters
     ----------
     function
         Function of the arguments of ``claim.bound``, by the same names, that returns one number.
     claim
-        A claim that compares a quantity with a bound, or its key.
+        A claim whose check compares a quantity with a bound, or its key.
     rng
         Seed or SeedSequence of the instances.
     exact
@@ -48,22 +52,6 @@ def check_bound(
         Number of drawn instances, and of instances in the hunt for a counterexample.
     exceptions
         Names of checks to skip, each with the reason.
-
-    Returns
-    -------
-    Conformance
-        The checks that were run, and the failures with their smallest cases.
-
-    Raises
-    ------
-    ValueError
-        If the claim has no bound, or its check does not evaluate it.
-
-    Notes
-    -----
-    The checks are ``runs``, ``number``, ``inputs``, ``same answer``, ``holds`` (on drawn instances and the worst known
-    one), ``decides`` (some bound value is finite) and ``survives a hunt``. A failed claim reports the arguments and the
-    smallest instance found. Comparisons are those of the claim's check; exact ones have no tolerance.
 
     Examples
     --------

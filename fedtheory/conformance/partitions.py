@@ -44,6 +44,10 @@ def check_partition(
 ) -> list[Check]:
     """Check a function ``(rng, labels, num_clients) -> rows of each client``.
 
+    The checks: ``runs``, ``parts``, ``range``, ``no row twice``, and with the options ``every row``, ``equal sizes``,
+    ``any client`` and ``any neighbors``; then ``no empty client``, ``inputs`` and ``same generator``. The probability
+    that correct code fails is at most 1e-6.
+
     Parameters
     ----------
     function
@@ -60,22 +64,6 @@ def check_partition(
         Whether every row must be in a part.
     exceptions
         Names of checks to skip, each with the reason.
-
-    Returns
-    -------
-    Conformance
-        The checks that were run, and the failures with their smallest cases.
-
-    Raises
-    ------
-    ValueError
-        If an exception names no check or gives no reason.
-
-    Notes
-    -----
-    The checks: ``runs``, ``parts``, ``range``, ``no row twice``, and with the options ``every row``, ``equal sizes``,
-    ``any client`` and ``any neighbors``; then ``no empty client``, ``inputs`` and ``same generator``. The probability
-    that correct code fails is at most 1e-6.
 
     Examples
     --------

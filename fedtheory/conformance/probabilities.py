@@ -31,6 +31,10 @@ def check_probabilities(
     feasible, ``0 <= p_i <= 1`` and ``sum p_i <= m``, and a dual certificate (``fedtheory.sampling.certificate``) must
     show that their objective is within ``rtol`` of the optimum.
 
+    The checks are ``runs``, ``shape``, ``box``, ``budget``, ``unused budget``, ``optimal``, ``saturated clients``,
+    ``ties``, ``zero norms``, ``all norms zero``, ``full budget``, ``one client``, ``relabeling``, ``scaling``
+    (by 1e-100 and 1e100), ``inputs``, ``own answers``, ``same answer``. Only their instances are random.
+
     Parameters
     ----------
     function
@@ -42,22 +46,6 @@ def check_probabilities(
         in single precision, which also needs an exception for ``scaling``.
     exceptions
         Names of checks to skip, each with the reason.
-
-    Returns
-    -------
-    Conformance
-        The checks that were run, and the failures with their smallest cases.
-
-    Raises
-    ------
-    ValueError
-        If an argument is invalid, or an exception names no check or gives no reason.
-
-    Notes
-    -----
-    The checks are ``runs``, ``shape``, ``box``, ``budget``, ``unused budget``, ``optimal``, ``saturated clients``,
-    ``ties``, ``zero norms``, ``all norms zero``, ``full budget``, ``one client``, ``relabeling``, ``scaling``
-    (by 1e-100 and 1e100), ``inputs``, ``own answers``, ``same answer``. Only their instances are random.
 
     Examples
     --------

@@ -20,17 +20,7 @@ _LONGEST = 400
 @final
 @dataclass(frozen=True)
 class Failure:
-    """A failed check.
-
-    Attributes
-    ----------
-    check
-        Name of the check.
-    sentence
-        Requirement and finding, in one sentence.
-    case
-        The smallest arguments found that show the failure, by name.
-    """
+    """A failed check: requirement and finding in one ``sentence``, and the smallest arguments found that show it."""
 
     check: str
     sentence: str
@@ -51,19 +41,9 @@ class Failure:
 class Conformance:
     """Result of the checks of a function.
 
-    Attributes
-    ----------
-    subject
-        Name of the checked code.
-    checks
-        Names of the checks that were run, in order.
-    failures
-        Failed checks; empty if the code conforms.
-    excepted
-        Skipped checks with the reasons.
+    It has the names of the ``checks`` that were run, in order, the ``failures``, which are empty if the code conforms,
+    and the ``excepted`` checks, which were skipped, with the reasons.
 
-    Examples
-    --------
     >>> found = Conformance("draw", ("runs", "range"), (Failure("range", "clients must be in 0..4, got 5"),))
     >>> found.holds
     False

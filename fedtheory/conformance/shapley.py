@@ -129,16 +129,6 @@ def check_shapley(
     exceptions
         Names of checks to skip, each with the reason.
 
-    Returns
-    -------
-    Conformance
-        The checks that were run, and the failures with their smallest cases.
-
-    Raises
-    ------
-    ValueError
-        If an argument is invalid, or an exception names no check or gives no reason.
-
     Notes
     -----
     The checks are ``runs``, ``shape``, ``one player``; for exact values ``efficiency``, ``symmetry``, ``null player``,

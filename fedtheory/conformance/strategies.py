@@ -43,6 +43,7 @@ def check_strategy(
 
     Correct code is rejected with probability at most 1e-6 per call: random checks are sequential tests
     (``fedtheory.statistics.evidence``) that share this probability, whatever the number of draws at which they stop.
+    Errors of ``strategy`` are failures and do not raise.
 
     Parameters
     ----------
@@ -65,16 +66,6 @@ def check_strategy(
         Names of checks to skip, each with the reason.
     num_draws
         Largest number of draws for each case of a random check.
-
-    Returns
-    -------
-    The checks that were run, and the failures with their smallest cases.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If ``like`` is a strategy without a known joint law, or an argument is invalid. Errors of ``strategy`` are
-        failures and do not raise.
 
     Notes
     -----

@@ -30,10 +30,8 @@ class OwnArrays(NamedTuple):
 def own_family(fed: LossFederation, work: LocalWork) -> Family:
     """Lay out a federation for the round loop.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a function cannot be compiled, draws random numbers, or is not the gradient of the other.
+    A TypeError or ValueError is raised if a function cannot be compiled, draws random numbers, or is not the gradient
+    of the other.
     """
     if work.batch_size or work.num_batches:
         name = "batch_size" if work.batch_size else "num_batches"

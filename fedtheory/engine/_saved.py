@@ -19,13 +19,7 @@ _FORM = "fedtheory run 4"
 
 
 def write(path: Any, data: "Dataset", made_on: Mapping[str, str] | None, *, new: bool) -> None:
-    """Write the file of a run; the provenance is that of the current process by default.
-
-    Raises
-    ------
-    FileExistsError
-        If the file must be ``new`` and exists.
-    """
+    """Write the file of a run, which must not exist if ``new``; the provenance is that of this process by default."""
     target = as_path("path", path)
     if new and target.exists():
         message = f"path must be a new file (overwrite=True replaces it), got {target}, which exists"
@@ -35,15 +29,7 @@ def write(path: Any, data: "Dataset", made_on: Mapping[str, str] | None, *, new:
 
 
 def read(path: Any) -> dict[str, Any]:
-    """Return the fields of the trajectory in a file.
-
-    Raises
-    ------
-    FileNotFoundError
-        If the file does not exist.
-    ValueError
-        If the file is not the file of a run, or is incomplete or damaged.
-    """
+    """Return the fields of the trajectory in a file, which must be the complete and undamaged file of a run."""
     path = as_path("path", path)
     if not path.exists():
         message = f"path must be the file of a run, got {path}, which does not exist"

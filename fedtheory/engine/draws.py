@@ -28,29 +28,10 @@ def first_rounds(
 ) -> tuple[npt.NDArray[np.int64], Array]:
     """Return the chosen clients and their coefficients in each draw, shape (num_draws, m), padded with zeros.
 
-    Every draw is a first round with fresh memory, in which all updates are 0. Compiled rules and rules in plain Python
-    give the same draws.
+    Every draw is a first round with fresh memory, in which all updates, of ``dim`` coordinates, are 0. The weights and
+    losses of the clients have the shape (K,). Compiled rules and rules in plain Python give the same draws. A
+    ValueError is raised if a rule names a client that does not exist or writes a coefficient that is not finite.
 
-    Parameters
-    ----------
-    rules, weights, losses
-        Rules of the strategy, and the weights and losses of the clients, shape (K,) each.
-    dim, num_draws, rng
-        Number of coordinates of the updates, number of draws, and the generator of all draws.
-
-    Returns
-    -------
-    tuple
-        Clients and coefficients.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind or shape, or a rule names a client that does not exist or writes a
-        coefficient that is not finite.
-
-    Examples
-    --------
     >>> from fedtheory.selection.power_of_choice import PowerOfChoice
     >>> weights, losses, rng = np.array([0.5, 0.25, 0.25]), np.array([2.0, 3.0, 1.0]), np.random.default_rng(0)
     >>> chosen, coefficients = first_rounds(PowerOfChoice(1, 3).rules(weights, 1), weights, losses, 1, 4, rng)

@@ -43,15 +43,7 @@ class _Run:
 
 
 def execute(job: Job, seeds: Seeds, *, num_threads: int | None, progress: Any) -> list[Replicate]:
-    """Run one replicate per seed, in the order of the seeds.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        On Ctrl-C, before the next rounds.
-    ValueError
-        If a replicate fails.
-    """
+    """Run one replicate per seed, in the order of the seeds; Ctrl-C ends the run before the next rounds."""
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
         message = f"progress must be True, False or a function, got {truncate(progress)}"
         raise TypeError(message)

@@ -22,25 +22,8 @@ __all__ = ["layout"]
 def layout(fed: object, work: LocalWork) -> Family:
     """Lay out a federation for the round loop, with kernels for the requested local work.
 
-    Parameters
-    ----------
-    fed
-        The federation; its type determines the layout.
-    work
-        Settings of local training.
+    The type of the federation determines the layout; a TypeError is raised if none is registered for it.
 
-    Returns
-    -------
-    Family
-        The arrays, and the kernels compiled for them.
-
-    Raises
-    ------
-    TypeError
-        If no layout is registered for this type of federation.
-
-    Examples
-    --------
     >>> from fedtheory.engine.contract import LocalWork
     >>> from fedtheory.federation.quadratic import QuadraticFederation
     >>> fed = QuadraticFederation([1.0, 1.0], [[0.0], [4.0]], [0.5, 0.5])

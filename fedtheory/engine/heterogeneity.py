@@ -19,10 +19,13 @@ class Stragglers:
 
     ``round(fraction K)`` clients, a uniform subset, take a number of epochs that is uniform on 1..E; the others take E.
 
+    GreedyFed (2024), Section IV, sets ``E_k`` "similar to" FedProx and does not say whether it is drawn in each round.
+    FedProx draws it in each round.
+
     Parameters
     ----------
     fraction
-        x, the fraction of stragglers.
+        Fraction of stragglers, in [0, 1].
     num_epochs, num_batches
         E, and steps per epoch.
     drawn
@@ -30,16 +33,6 @@ class Stragglers:
         drawn in each round.
     seed
         Seed of the draws, which are the same for all replicates.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the fraction is not in [0, 1], a count or the seed is invalid, or ``drawn`` is another word.
-
-    Notes
-    -----
-    GreedyFed (2024), Section IV, sets ``E_k`` "similar to" FedProx and does not say whether it is drawn in each round.
-    FedProx draws it in each round.
 
     Examples
     --------
@@ -78,31 +71,8 @@ def privacy_noise(num_clients: int, sigma: float, rng: RNGLike = 0) -> Array:
     """Variances ``sigma_k^2`` of the noise that clients add to returned parameters, shape (K,).
 
     The standard deviations are ``sigma_k = (j - 1) sigma / K`` for the client at position j = 1..K of a random order.
-    For ``fedavg(returned_noise=...)``.
+    For ``fedavg(returned_noise=...)``. Source: GreedyFed (2024), Section IV.
 
-    Parameters
-    ----------
-    num_clients, sigma
-        K, and the upper limit of the standard deviations.
-    rng
-        Seed, SeedSequence or Generator.
-
-    Returns
-    -------
-    Array
-        Variances, shape (K,); each position occurs once.
-
-    Raises
-    ------
-    ValueError
-        If sigma is negative, or K is not a whole number of at most 10^9.
-
-    Notes
-    -----
-    GreedyFed (2024), Section IV.
-
-    Examples
-    --------
     >>> print(sorted(privacy_noise(4, sigma=8.0).tolist()))
     [0.0, 4.0, 16.0, 36.0]
     """

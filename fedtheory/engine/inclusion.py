@@ -51,31 +51,10 @@ class Inclusions:
 def inclusions(aligned: Prioritized, strategy: LossMatching, run: Trajectory, *, with_gaps: bool = True) -> Inclusions:
     """Return the included clients of each round of a run.
 
-    Parameters
-    ----------
-    aligned, strategy
-        Federation and strategy of the run: ``run = fedavg(aligned.federation, strategy, ...)``.
-    run
-        Run with the models, selections and coefficients of every round:
-        ``record=("models", "selected", "coefficients")``.
-    with_gaps
-        Whether to evaluate ``included_gaps``, which needs the minimizers of F and of all clients.
+    The run is ``fedavg(aligned.federation, strategy, ...)`` with ``record=("models", "selected", "coefficients")`` in
+    every round. ``with_gaps`` determines whether ``included_gaps`` are evaluated, which needs the minimizers of F and
+    of all clients. A ValueError is raised if a replicate diverged, or the strategy does not compare losses.
 
-    Returns
-    -------
-    Inclusions
-        Arrays over R replicates, rounds and, where it is about clients, K clients: ``weights`` of the updates, masks
-        ``willing`` and ``matched``, and by round ``priority_weights`` and ``included_gaps``, as ``fedalign.theta`` and
-        ``fedalign.rho`` average them.
-
-    Raises
-    ------
-    ValueError
-        If some round was not recorded, a replicate diverged, the run used another strategy, or the strategy does not
-        compare losses.
-
-    Examples
-    --------
     The second client is included while the model is far from both minimizers, and excluded from round 1 on.
 
     >>> from fedtheory.engine.simulation import fedavg

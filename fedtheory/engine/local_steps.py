@@ -15,17 +15,8 @@ __all__ = ["begin", "descend", "finish"]
 
 @inlined
 def begin(server_model, velocity, model):
-    """Initialize a client at the server's model with zero velocity.
+    """Initialize a client at the server's model with zero velocity: write ``velocity`` and ``model``, shape (v,) each.
 
-    Parameters
-    ----------
-    server_model
-        Shape (v,).
-    velocity, model
-        Written: shape (v,) each.
-
-    Examples
-    --------
     >>> model, velocity = np.zeros(2), np.ones(2)
     >>> begin(np.array([2.0, 3.0]), velocity, model)
     >>> model, velocity
@@ -40,23 +31,9 @@ def begin(server_model, velocity, model):
 def descend(slope, step_size, work, rng, server_model, velocity, model):
     """Take one step along the negative gradient ``slope`` of the client's loss, with the settings ``work``.
 
-    Parameters
-    ----------
-    slope
-        Gradient of the client's loss at its model, shape (v,).
-    step_size
-        Step size of this step.
-    work
-        Noise, momentum, proximal weight, and the method's correction.
-    rng
-        Stream of the gradient noise.
-    server_model
-        Model at which the client's round began, shape (v,).
-    velocity, model
-        Written: shape (v,) each.
+    The step changes ``velocity`` and ``model``, shape (v,) each. ``server_model`` is the model at which the client's
+    round began, and ``rng`` the stream of the gradient noise.
 
-    Examples
-    --------
     The slope at 2 is 5, and the proximal term adds 3 (2 - 1). Without velocity the step leads to 2 - 8/4, and with the
     previous velocity 7/2 to 2 - (8 + 7)/4.
 
@@ -85,17 +62,8 @@ def descend(slope, step_size, work, rng, server_model, velocity, model):
 
 @inlined
 def finish(server_model, model):
-    """Replace the client's model by its update, the difference from the server's model.
+    """Replace the client's model, shape (v,), by its update, the difference from the server's model.
 
-    Parameters
-    ----------
-    server_model
-        Shape (v,).
-    model
-        Written: the client's model, then its update, shape (v,).
-
-    Examples
-    --------
     >>> model = np.array([7.0, 5.0])
     >>> finish(np.array([2.0, 3.0]), model)
     >>> model

@@ -53,28 +53,10 @@ def play_round(
 ) -> Played:
     """Run the rules of one round in the order of the round loop, with all clients present.
 
-    Parameters
-    ----------
-    rules, memory, weights
-        Rules of the strategy, its memory, which the rules change, and the objective weights, shape (K,).
-    round_index, rng
-        Number of the round, from 0, and the random stream of the rules.
-    losses_of, updates_of
-        Functions that map clients to their losses, shape (d,), and to their model differences, shape (m, v).
+    The rules may change ``memory``. The objective weights have the shape (K,), and rounds are numbered from 0.
+    ``losses_of`` and ``updates_of`` map clients to their losses, shape (d,), and to their model differences, shape
+    (m, v).
 
-    Returns
-    -------
-    Played
-        Clients that reported losses and these losses, clients that trained, their updates and coefficients, and the
-        number of additional floats.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the memory is not a writable array, the weights are not a vector, or the number of the round is invalid.
-
-    Examples
-    --------
     Both clients report their losses, and the client with the larger loss trains.
 
     >>> from fedtheory.selection.power_of_choice import PowerOfChoice

@@ -133,10 +133,8 @@ class Functions:
 def functions_of(job: Job) -> Functions:
     """Fill the slots, and compile a user's rules with checked indices.
 
-    Raises
-    ------
-    TypeError
-        If a rule does not follow the signature of its slot, or the arrays of two federations differ in their types.
+    A TypeError is raised if a rule does not follow the signature of its slot, or the arrays of two federations differ
+    in their types.
     """
     for family in (job.validation, job.test):
         if family is not None and numba.typeof(family.arrays) != numba.typeof(job.family.arrays):

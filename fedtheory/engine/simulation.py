@@ -122,14 +122,8 @@ def fedavg(
         If True, the finished rounds of all replicates and the remaining time are shown on standard error after two
         seconds. A function is called with the number of finished replicates whenever it has grown.
 
-    Returns
-    -------
-    Trajectory
-
     Raises
     ------
-    ValueError, TypeError
-        For arguments that make no sense, in one sentence.
     KeyboardInterrupt
         On Ctrl-C, before the next round.
 

@@ -150,24 +150,15 @@ class Trajectory:
     def plot(self, name: str = "gap", axes: Axes | None = None, **look: Any) -> Axes:
         """Plot a record over the rounds: the mean over replicates with its 95% confidence band.
 
+        The record must have one number per round, such as ``gap`` or ``loss``. The vertical axis is logarithmic if all
+        plotted values are positive.
+
         Parameters
         ----------
-        name
-            Name of a record with one number per round, such as ``gap`` or ``loss``.
         axes
             Axes to draw on; by default the current Axes.
         look
             ``label``, ``color`` and ``marker`` of `fedtheory.plotting.measured`; the default label is the strategy.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The Axes, with a logarithmic vertical axis if all plotted values are positive.
-
-        Raises
-        ------
-        ValueError
-            If the record was not kept, or has more than one number per round.
         """
         from fedtheory.plotting.bound import measured
         from fedtheory.plotting.style import label_of
@@ -228,20 +219,8 @@ class Trajectory:
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the data set of the run, with software versions and machine, atomically to a netCDF-3 file.
 
-        Parameters
-        ----------
-        path
-            Path of the file.
-        overwrite
-            Whether an existing file is replaced.
-
-        Raises
-        ------
-        FileExistsError
-            If the file exists and ``overwrite`` is False. If two processes write to the same path at once, one of them
-            raises this.
-        OSError
-            If the file cannot be written, for example because the disk is full.
+        A FileExistsError is raised if the file exists and ``overwrite`` is False, also if two processes write to the
+        same path at once.
         """
         from fedtheory.engine import _saved
 
@@ -251,10 +230,7 @@ class Trajectory:
     def load(cls, path: str | Path) -> Self:
         """Read a run from a file that ``save`` wrote.
 
-        Raises
-        ------
-        ValueError
-            If the file is not the file of a run, or is incomplete; the message names what is missing.
+        A ValueError is raised if the file is not the file of a run, or is incomplete; it names what is missing.
         """
         from fedtheory.engine import _saved
 

@@ -23,13 +23,6 @@ class Compressed:
     With one local step and one client this is compressed gradient descent, ``x+ = x - C(eta grad f(x))``. The
     compressors of this package commute with multiplication by numbers.
 
-    Parameters
-    ----------
-    compressor
-        A compressor, such as ``TopK(3)``.
-
-    Examples
-    --------
     >>> import fedtheory as ft
     >>> fed = ft.QuadraticFederation([1.0], [[3.0, 4.0]], [1.0])
     >>> run = {"num_rounds": 2, "step_size": 0.5, "record": ("models", "uplink")}
@@ -55,24 +48,13 @@ class ErrorFeedback:
     """Error feedback: send the compressed sum of the update and the accumulated compression error.
 
     With one local step client k sends ``C(v_k)`` with ``v_k = e_k + eta g_k(x)`` and keeps ``e_k = v_k - C(v_k)``; the
-    server subtracts the weighted sum from x. If clients have different minimizers, the method only converges to a
-    neighborhood of the minimizer.
+    server subtracts the weighted sum from x. The compressor must be a contraction, such as ``TopK(3)``. If clients have
+    different minimizers, the method only converges to a neighborhood of the minimizer.
 
-    Parameters
-    ----------
-    compressor
-        A contraction, such as ``TopK(3)``.
-
-    Notes
-    -----
     The state of a client is e_k, initially zero; it does not change in rounds in which the client sends nothing.
 
-    References
-    ----------
-    Seide, Fu, Droppo, Li and Yu (2014).
+    Source: Seide, Fu, Droppo, Li and Yu (2014).
 
-    Examples
-    --------
     >>> import fedtheory as ft
     >>> fed = ft.QuadraticFederation([1.0], [[3.0, 4.0]], [1.0])
     >>> run = {"num_rounds": 2, "step_size": 0.5, "record": ("models", "uplink")}
@@ -99,25 +81,14 @@ class ErrorFeedback:
 class EF21:
     """EF21: send the compressed change of a gradient estimate, which client and server then update.
 
-    Client k sends ``C(g_k(x) - d_k)``. Client and server both add it to d_k, and the server steps along the mean
-    of all d_k, weighted by the objective weights. With several local steps g_k is the mean of the gradients along the
-    path. Clients may differ.
+    Client k sends ``C(g_k(x) - d_k)``. Client and server both add it to d_k, and the server steps along the mean of all
+    d_k, weighted by the objective weights. With several local steps g_k is the mean of the gradients along the path.
+    The compressor must be a contraction, such as ``TopK(3)``. Clients may differ.
 
-    Parameters
-    ----------
-    compressor
-        A contraction, such as ``TopK(3)``.
-
-    Notes
-    -----
     The state of a client is d_k, initially zero; for clients that send nothing the server uses the last one.
 
-    References
-    ----------
-    Richtarik, Sokolov and Fatkhullin (2021).
+    Source: Richtarik, Sokolov and Fatkhullin (2021).
 
-    Examples
-    --------
     >>> import fedtheory as ft
     >>> fed = ft.QuadraticFederation([1.0], [[3.0, 4.0]], [1.0])
     >>> run = {"num_rounds": 2, "step_size": 0.5, "record": ("models", "uplink")}

@@ -23,32 +23,13 @@ class FedAvgM:
 
     With the weighted sum Delta of the model differences of a round, the server sets ``v <- beta v + Delta`` and
     ``x <- x + s v``, or ``x <- x + s (Delta + beta v)`` with Nesterov's momentum. The velocity v is 0 before round 0.
+    The ``momentum`` beta is in [0, 1], and the ``server_step_size`` s is positive.
 
-    Parameters
-    ----------
-    momentum
-        beta, in [0, 1].
-    server_step_size
-        Server step size s.
-    nesterov
-        Whether the momentum is that of Nesterov.
-
-    Raises
-    ------
-    ValueError
-        If beta is outside [0, 1], or s is not positive.
-
-    Notes
-    -----
     With one local step of size eta and all clients this is the heavy ball method,
     ``x_next = x - s eta grad F(x) + beta (x - x_before)``. With beta = 0 it is federated averaging.
 
-    References
-    ----------
-    Hsu, Qi and Brown (2019).
+    Source: Hsu, Qi and Brown (2019).
 
-    Examples
-    --------
     On ``w^2 / 2`` the updates are -w/2. The first two rounds move by 1/2, then by ``1/2 * 1/2 + 1/4``.
 
     >>> import fedtheory as ft

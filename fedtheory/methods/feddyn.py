@@ -24,20 +24,8 @@ class FedDyn:
     Client k keeps an estimate l_k of its gradient at the end of its last round. From the server's model x it takes
     local steps on ``F_k(y) - <l_k, y> + alpha/2 |y - x|^2`` to y_k, and sets ``l_k <- l_k - alpha (y_k - x)``. The
     server sets ``h <- h - alpha sum_k p_k (y_k - x)``, the sum being over the clients of the round, and moves x to the
-    mean of the y_k minus ``h / alpha``. All l_k and h are 0 before round 0.
+    mean of the y_k minus ``h / alpha``. All l_k and h are 0 before round 0. The ``proximal_weight`` alpha is positive.
 
-    Parameters
-    ----------
-    proximal_weight
-        Weight alpha of the regularizer, positive.
-
-    Raises
-    ------
-    ValueError
-        If alpha is not positive.
-
-    Notes
-    -----
     The p_k are the objective weights; the mean of the y_k is x plus the differences with the strategy's coefficients.
     h is always the mean of all l_k, weighted by the p_k. The paper minimizes the local loss exactly, which many local
     steps approximate; l_k is then the gradient of F_k at y_k. In the paper's pseudocode the sum of h can also be read
@@ -46,12 +34,8 @@ class FedDyn:
     The local steps of a run with this method have no proximal term of their own: ``proximal_weight`` of ``fedavg`` must
     be 0.
 
-    References
-    ----------
-    Acar, Zhao, Matas Navarro, Mattina, Whatmough and Saligrama (2021), Algorithm 1.
+    Source: Acar, Zhao, Matas Navarro, Mattina, Whatmough and Saligrama (2021), Algorithm 1.
 
-    Examples
-    --------
     It converges to the minimizer for any number of local steps. The curvatures 1 and 4 become 3 and 6 with alpha = 2.
 
     >>> import fedtheory as ft

@@ -20,16 +20,10 @@ class FedNova:
 
     Client k takes tau_k steps to y_k, ``tau_eff = sum_k p_k tau_k``, and the p_k are the strategy's coefficients.
 
-    Notes
-    -----
     Local momentum is not allowed, because the divisor would then be the sum of the weights of the gradients.
 
-    References
-    ----------
-    Wang, Liu, Liang, Joshi and Poor (2020).
+    Source: Wang, Liu, Liang, Joshi and Poor (2020).
 
-    Examples
-    --------
     The minimizers of two parabolas are 0 and 1. The second client takes four steps, so the mean of the models is
     shifted towards 1:
 

@@ -107,11 +107,6 @@ class MethodRules:
         a ``proximal_weight``.
     all_clients
         Whether the method is defined only if all clients take part in every round with their objective weights.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a rule is no function, or an array is no float64 array of its shape.
     """
 
     correct: Rule | None = None
@@ -154,19 +149,8 @@ class Method(Protocol):
 
 
 def method_rules_of(method: Method, weights: Array, initial: Array) -> MethodRules:
-    """Return the rules of a method.
+    """Return the rules of a method for objective weights, shape (K,), and the model before round 0, shape (v,).
 
-    Parameters
-    ----------
-    method
-        A value with a method ``method_rules(weights, initial)``.
-    weights
-        Objective weights, shape (K,).
-    initial
-        The model before round 0, shape (v,).
-
-    Examples
-    --------
     >>> from fedtheory.methods.scaffold import Scaffold
     >>> method_rules_of(Scaffold(), np.array([0.25, 0.75]), np.zeros(3)).state_size
     3

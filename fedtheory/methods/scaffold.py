@@ -27,21 +27,17 @@ class Scaffold:
     differences with the strategy's coefficients, and c by the sum of the changes of the c_k with the objective weights,
     so that c is always the weighted mean of all c_k.
 
+    A client sends its model difference and the change of its control variate, and receives x and c: two vectors in each
+    direction. Clients that send nothing keep their control variates. The paper has equal weights, so that c moves by
+    m/K times the mean change of the m clients of a round.
+
+    Source: Karimireddy, Kale, Mohri, Reddi, Stich and Suresh (2020), Algorithm 1.
+
     Parameters
     ----------
     control_variates
         The c_k before round 0, shape (K, v); zeros by default, which take no memory until they are written. The initial
         c of the server is their mean, weighted by the objective weights.
-
-    Notes
-    -----
-    A client sends its model difference and the change of its control variate, and receives x and c: two vectors in each
-    direction. Clients that send nothing keep their control variates. The paper has equal weights, so that c moves by
-    m/K times the mean change of the m clients of a round.
-
-    References
-    ----------
-    Karimireddy, Kale, Mohri, Reddi, Stich and Suresh (2020), Algorithm 1.
 
     Examples
     --------

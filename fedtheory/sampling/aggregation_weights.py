@@ -22,25 +22,9 @@ __all__ = ["clustered_covariance", "clustered_distributions", "multinomial_covar
 def multinomial_covariance(weights: Numbers, num_selected: int) -> Any:
     """Covariance of the aggregation weights of m independent draws in proportion to p_k, and a plain mean.
 
-    Parameters
-    ----------
-    weights
-        Weights of the clients, shape (K,), which are divided by their sum; fractions stay exact.
-    num_selected
-        Number m of draws.
+    It is ``(diag(p) - p p') / m``, shape (K, K). The weights, shape (K,), are divided by their sum; fractions stay
+    exact.
 
-    Returns
-    -------
-    Array
-        ``(diag(p) - p p') / m``, shape (K, K).
-
-    Raises
-    ------
-    TypeError, ValueError
-        If weights are not nonnegative numbers with a positive sum, or ``num_selected`` is not positive.
-
-    Examples
-    --------
     >>> multinomial_covariance([Fraction(1), 3], 3)
     array([[Fraction(1, 16), Fraction(-1, 16)],
            [Fraction(-1, 16), Fraction(1, 16)]], dtype=object)
@@ -52,25 +36,9 @@ def multinomial_covariance(weights: Numbers, num_selected: int) -> Any:
 def uniform_covariance(weights: Numbers, num_selected: int) -> Any:
     """Covariance of the weights ``K p_k / m`` of m of K clients, drawn uniformly without replacement.
 
-    The sum of these weights is not 1 unless all p_k are equal.
+    It is ``(K - m)/(m (K - 1)) (K diag(p^2) - p p')``, shape (K, K), with p and m as in ``multinomial_covariance``. The
+    sum of these weights is not 1 unless all p_k are equal.
 
-    Parameters
-    ----------
-    weights, num_selected
-        As in ``multinomial_covariance``, with m at most K.
-
-    Returns
-    -------
-    Array
-        ``(K - m)/(m (K - 1)) (K diag(p^2) - p p')``, shape (K, K).
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in ``multinomial_covariance``.
-
-    Examples
-    --------
     >>> uniform_covariance([Fraction(1), 3], 1)
     array([[Fraction(1, 16), Fraction(-3, 16)],
            [Fraction(-3, 16), Fraction(9, 16)]], dtype=object)
@@ -83,26 +51,12 @@ def uniform_covariance(weights: Numbers, num_selected: int) -> Any:
 
 
 def clustered_covariance(distributions: Any) -> Any:
-    """Covariance of the aggregation weights of one draw from each of m distributions, and a plain mean.
+    """Covariance of the aggregation weights of one draw from each of m distributions r_i, and a plain mean.
 
-    Parameters
-    ----------
-    distributions
-        Distributions r_i over the clients, shape (m, K); the weights of the clients are their mean.
+    It is ``sum_i (diag(r_i) - r_i r_i') / m^2``, shape (K, K). The distributions have the shape (m, K). The weights p
+    of the clients are the mean of the distributions. The covariance is that of multinomial sampling minus ``sum_i (r_i
+    - p) (r_i - p)' / m^2``.
 
-    Returns
-    -------
-    Array
-        ``sum_i (diag(r_i) - r_i r_i') / m^2``, shape (K, K). It is that of multinomial sampling minus ``sum_i (r_i - p)
-        (r_i - p)' / m^2``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a row is no distribution.
-
-    Examples
-    --------
     >>> clustered_covariance([[Fraction(1, 2), Fraction(1, 2)], [0, 1]])
     array([[Fraction(1, 16), Fraction(-1, 16)],
            [Fraction(-1, 16), Fraction(1, 16)]], dtype=object)
@@ -120,23 +74,9 @@ def clustered_covariance(distributions: Any) -> Any:
 def clustered_distributions(weights: Numbers, num_selected: int) -> Any:
     """Distributions of clustered sampling by weight: clients in decreasing order fill one distribution after another.
 
-    Parameters
-    ----------
-    weights, num_selected
-        As in ``multinomial_covariance``.
+    The result has shape (m, K), for p and m as in ``multinomial_covariance``. Rows sum to 1, and column k sums to ``m
+    p_k``. At most ``K + m - 1`` entries are positive.
 
-    Returns
-    -------
-    Array
-        Shape (m, K). Rows sum to 1, and column k sums to ``m p_k``. At most ``K + m - 1`` entries are positive.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in ``multinomial_covariance``.
-
-    Examples
-    --------
     Twice the weights are 1, 2/3 and 1/3.
 
     >>> clustered_distributions([Fraction(2), 3, 1], 2)

@@ -47,28 +47,17 @@ def approximate_probabilities(norms: npt.ArrayLike, expected_size: float, max_it
     ``sum_i min(1, c t_i) = m``. Therefore the sum of the probabilities never exceeds m, every probability increases to
     its optimal value, and ``ceil(m) - 1`` rescalings always suffice (Theorem A of the documentation).
 
+    Source: Chen, Horvath and Richtarik (2022), Algorithm 2.
+
     Parameters
     ----------
     norms
-        Norms of the weighted updates, ``t_i = w_i |U_i|``, shape (n,).
+        Norms of the weighted updates, ``t_i = w_i |U_i|``, shape (n,), finite and at least 0; norm 0 gets the
+        probability 0.
     expected_size
         Budget m, any real number in (0, n].
     max_iterations
         Largest number of rescalings, at least 1.
-
-    Returns
-    -------
-    Array
-        The probabilities, shape (n,); 0 for zero norms.
-
-    Raises
-    ------
-    ValueError
-        If a norm is negative or not finite, the budget is outside (0, n], or ``max_iterations`` is below 1.
-
-    References
-    ----------
-    Chen, Horvath and Richtarik (2022), Algorithm 2.
 
     Examples
     --------
@@ -84,23 +73,6 @@ def approximate_probabilities(norms: npt.ArrayLike, expected_size: float, max_it
 def approximation(norms: npt.ArrayLike, expected_size: float, max_iterations: int = 4) -> Approximation:
     """Return the probabilities of ``approximate_probabilities`` with the number of rescalings.
 
-    Parameters
-    ----------
-    norms
-        Norms of the weighted updates, shape (n,).
-    expected_size
-        Budget m, in (0, n].
-    max_iterations
-        Largest number of rescalings.
-
-    Returns
-    -------
-    Approximation
-        The ``probabilities``, shape (n,), the number ``num_rescalings`` of rescalings that changed a probability, and
-        ``converged``, whether another rescaling would change nothing.
-
-    Examples
-    --------
     >>> approximation([1.0, 1.0, 4.0], 2).num_rescalings
     1
     >>> approximation([1.0, 10.0**6, 10.0**12, 10.0**18], 3, max_iterations=1).converged
@@ -127,30 +99,10 @@ def approximation(norms: npt.ArrayLike, expected_size: float, max_iterations: in
 def approximation_path(norms: Numbers, expected_size: float | Fraction, num_rescalings: int) -> Sequence[Any]:
     """Return the steps of Algorithm 2: the probabilities after 0, 1, ... rescalings, each of shape (n,).
 
-    This is a literal implementation of the paper's algorithm in plain Python. Norms given as ``fractions.Fraction`` are
-    computed exactly. If all norms of the clients below 1 are 0, the formula is 0/0 and the rescaling changes nothing.
+    This is a literal implementation of the paper's algorithm in plain Python. Norms, shape (n,), given as
+    ``fractions.Fraction`` are computed exactly; the budget is in (0, n]. If all norms of the clients below 1 are 0, the
+    formula is 0/0 and the rescaling changes nothing.
 
-    Parameters
-    ----------
-    norms
-        Norms of the weighted updates, shape (n,); numbers or Fractions.
-    expected_size
-        Budget m, in (0, n].
-    num_rescalings
-        Number of rescalings, at least 0.
-
-    Returns
-    -------
-    Sequence[Any]
-        ``num_rescalings + 1`` arrays of shape (n,); object arrays if the norms are Fractions.
-
-    Raises
-    ------
-    ValueError
-        If a norm is negative or not finite, or the budget is outside (0, n].
-
-    Examples
-    --------
     >>> from fractions import Fraction
     >>> for p in approximation_path([Fraction(1), Fraction(1), Fraction(4)], 2, 1):
     ...     print(*p)

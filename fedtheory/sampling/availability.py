@@ -19,16 +19,10 @@ __all__ = ["available_probabilities", "error_parts"]
 
 
 class ErrorParts(NamedTuple):
-    """The three parts of ``E |G - grad f|^2`` in (39).
+    """The three parts of ``E |G - grad f|^2`` in (39), squared errors.
 
-    Attributes
-    ----------
-    sampling
-        Variance caused by sampling among the available clients.
-    availability
-        Variance caused by the random availability.
-    noise
-        Squared error of the exact average of the updates.
+    ``sampling`` is the variance caused by sampling among the available clients, ``availability`` the variance caused by
+    the random availability, and ``noise`` the squared error of the exact average of the updates.
     """
 
     sampling: float
@@ -46,7 +40,10 @@ def available_probabilities(
 ) -> Array:
     r"""Optimal probabilities given the set Q of available clients: the closed form for ``t_i / q_i`` on Q.
 
-    The estimator is ``sum_{i in S} (w_i / (q_i p_i)) U_i``, so an available client counts with norm ``t_i / q_i``.
+    The estimator is ``sum_{i in S} (w_i / (q_i p_i)) U_i``, so an available client counts with norm ``t_i / q_i``. The
+    other clients have probability 0.
+
+    Source: Chen, Horvath and Richtarik (2022), Appendix E, eqs. (39) and (40).
 
     Parameters
     ----------
@@ -58,22 +55,6 @@ def available_probabilities(
         Whether each client is available, booleans, shape (n,).
     availability
         Known probabilities q_i of being available, shape (n,), in (0, 1].
-
-    Returns
-    -------
-    Array
-        The probabilities, shape (n,), 0 outside Q.
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree, a norm is negative, a q_i is outside (0, 1], or the budget is outside (0, n].
-    TypeError
-        If ``available`` does not hold booleans.
-
-    References
-    ----------
-    Chen, Horvath and Richtarik (2022), Appendix E, eqs. (39) and (40).
 
     Examples
     --------
@@ -111,6 +92,8 @@ def error_parts(
     ``E |sum_{i in Q} (w_i / q_i) U_i - sum_i w_i U_i|^2`` and of ``E |sum_i w_i U_i - grad f|^2``, provided that Q is
     independent of U. Each term is evaluated in closed form, so the sum can be verified by enumeration.
 
+    Source: Chen, Horvath and Richtarik (2022), Appendix E, eq. (39).
+
     Parameters
     ----------
     updates
@@ -124,20 +107,6 @@ def error_parts(
     law
         Function that maps the norms of the weighted updates and the available clients, both of shape (n,), to the p_i.
         An example is ``available_probabilities`` with fixed budget and q_i.
-
-    Returns
-    -------
-    ErrorParts
-        Three squared errors, whose sum is the squared error of G.
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree or a client is never available.
-
-    References
-    ----------
-    Chen, Horvath and Richtarik (2022), Appendix E, eq. (39).
 
     Examples
     --------

@@ -62,28 +62,16 @@ def certificate(norms: Numbers, probabilities: Numbers, expected_size: float | F
     ``sum_{t_i < x} (t_i - x p_i)^2 / p_i + sum_{t_i >= x} (1 - p_i)(t_i^2 / p_i - x^2) + x^2 (m - sum_i p_i)``,
     a sum without cancellation.
 
+    Source: Chen, Horvath and Richtarik (2022), Lemma 20 and its problem (32).
+
     Parameters
     ----------
     norms
         Norms of the weighted updates, shape (n,).
     probabilities
-        Proposed probabilities, shape (n,).
+        Proposed probabilities, shape (n,), finite and at least 0.
     expected_size
         Budget m in (0, n]; a ``Fraction`` or an integer for exact results with rational norms.
-
-    Returns
-    -------
-    Certificate
-        The residuals, which are exact if norms and probabilities are ``fractions.Fraction``.
-
-    Raises
-    ------
-    ValueError
-        If a norm or probability is negative or not finite, or the shapes disagree.
-
-    References
-    ----------
-    Chen, Horvath and Richtarik (2022), Lemma 20 and its problem (32).
 
     Examples
     --------

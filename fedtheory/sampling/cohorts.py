@@ -24,17 +24,8 @@ _MOST = 10**7  # largest number of subsets that are enumerated
 
 
 def with_replacement(probabilities: Sequence[Any], num_selected: int) -> Law[Selection]:
-    """Law of independent draws with the given probabilities; repeated clients are kept.
+    """Law of ``num_selected`` independent draws with the given probabilities, of sum 1; repeated clients are kept.
 
-    Parameters
-    ----------
-    probabilities
-        Probabilities of the clients, shape (K,), sum 1.
-    num_selected
-        Number m of draws.
-
-    Examples
-    --------
     >>> with_replacement([0.25, 0.75], 2)
     Law({(0, 0): 0.0625, (0, 1): 0.375, (1, 1): 0.5625})
     """
@@ -45,17 +36,8 @@ def with_replacement(probabilities: Sequence[Any], num_selected: int) -> Law[Sel
 def successive(weights: Sequence[Any], num_selected: int) -> Law[Selection]:
     r"""Law of successive draws without replacement, each proportional to the weights of the remaining clients.
 
-    Parameters
-    ----------
-    weights
-        Positive weights, shape (K,); they need not sum to 1.
-    num_selected
-        Number m of draws.
-
-    Examples
-    --------
-    ``P(A) = sum_{i in A} P(A - i) p_i / (sum of p outside A - i)``: the last draw was i. With weights 1, 2, 3 the pair
-    {0, 1} has the probability 1/6 * 2/5 + 2/6 * 1/4 = 3/20:
+    Weights are positive and need not sum to 1. ``P(A) = sum_{i in A} P(A - i) p_i / (sum of p outside A - i)``: the
+    last draw was i. With weights 1, 2, 3 the pair {0, 1} has the probability 1/6 * 2/5 + 2/6 * 1/4 = 3/20:
 
     >>> successive([1, 2, 3], 2)
     Law({(0, 1): 3/20, (0, 2): 4/15, (1, 2): 7/12})
@@ -101,17 +83,6 @@ def power_of_choice(
 ) -> Law[Selection]:
     """Law of the candidates with the largest losses, with candidates drawn by ``successive`` and ties broken at random.
 
-    Parameters
-    ----------
-    weights
-        Positive weights, shape (K,); they need not sum to 1.
-    losses
-        Losses, shape (K,).
-    num_selected, num_candidates
-        Numbers m of selected clients and d of candidates.
-
-    Examples
-    --------
     With weights 1, 2, 3, two candidates and losses 3, 2, 1, client 0 is selected if it is a candidate:
 
     >>> power_of_choice([1, 2, 3], [3, 2, 1], 1, 2)
@@ -127,19 +98,8 @@ def power_of_choice(
 
 
 def largest(candidates: Selection, losses: Sequence[Any], num_selected: int) -> Law[Selection]:
-    """Law of the candidates with the largest losses, with ties broken at random.
+    """Law of the candidates with the largest losses, with ties broken at random; losses are those of all clients.
 
-    Parameters
-    ----------
-    candidates
-        Client numbers.
-    losses
-        Losses of all clients, shape (K,).
-    num_selected
-        Number m of selected clients, at most the number of candidates.
-
-    Examples
-    --------
     >>> largest((0, 2, 3), [5, 9, 5, 7], 2)
     Law({(0, 3): 1/2, (2, 3): 1/2})
     """
@@ -184,24 +144,17 @@ def cohort_law(
 ) -> Law[frozenset[int]]:
     r"""Law of the cohort of Power-of-Choice: the m largest losses among d candidates.
 
+    Cohorts of probability 0 are omitted.
+
     Parameters
     ----------
     weights
-        At most 16 nonnegative weights with any positive sum. Integers and Fractions give exact Fractions.
+        At most 16 nonnegative weights with any positive sum, at least d of them positive. Integers and Fractions give
+        exact Fractions.
     losses
         Losses that rank the clients; ties are broken uniformly at random.
     num_selected, num_candidates
         m and d, with 1 <= m <= d.
-
-    Returns
-    -------
-    Law
-        Cohorts of positive probability with their probabilities.
-
-    Raises
-    ------
-    ValueError
-        If m > d, there are more than 16 clients, or fewer than d clients have a positive weight.
 
     Examples
     --------

@@ -48,13 +48,6 @@ class JointLaw:
     probabilities
         Probabilities of the sets, shape (sets,), with sum 1.
 
-    Raises
-    ------
-    ValueError
-        If shapes disagree or the probabilities do not sum to 1.
-    TypeError
-        If ``members`` does not hold booleans.
-
     Examples
     --------
     Either both clients are drawn or none, each with probability 1/2:

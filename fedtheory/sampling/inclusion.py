@@ -28,37 +28,26 @@ __all__ = ["power_of_choice_inclusion"]
 def power_of_choice_inclusion(
     weights: npt.ArrayLike, losses: npt.ArrayLike, num_selected: int, num_candidates: int
 ) -> Array:
-    r"""Probability that Power-of-Choice selects each client.
+    r"""Probability that Power-of-Choice selects each client, shape (K,); the sum is m.
 
     The server draws d candidates without replacement with probabilities proportional to the weights, and selects the m
     candidates with the largest losses. Ties are broken at random.
 
-    Parameters
-    ----------
-    weights
-        Nonnegative weights with any positive sum, shape (K,); clients of weight zero are never candidates.
-    losses
-        Losses that rank the clients, shape (K,).
-    num_selected, num_candidates
-        m and d, with 1 <= m <= d.
-
-    Returns
-    -------
-    Array
-        Inclusion probabilities, shape (K,), of sum m.
-
-    Raises
-    ------
-    ValueError
-        If m > d, or fewer than d clients have a positive weight.
-
-    Notes
-    -----
     A node of the integration takes about ``K (d + m)`` operations, at most ``d (K - d)`` for each of three passes.
     About ``6 sqrt(d)`` nodes contribute unless weights differ by orders of magnitude. Probabilities below 1e-300 are
     not accurate.
 
     The selection rule is that of Cho, Wang, Joshi (2020), section 4; the law is derived in this library.
+
+    Parameters
+    ----------
+    weights
+        Nonnegative weights with any positive sum, shape (K,), at least d of them positive; clients of weight zero are
+        never candidates.
+    losses
+        Losses that rank the clients, shape (K,).
+    num_selected, num_candidates
+        m and d, with 1 <= m <= d.
 
     Examples
     --------
@@ -76,20 +65,6 @@ def power_of_choice_inclusion(
 def inclusion_by_losses(weights: npt.ArrayLike, num_selected: int, num_candidates: int) -> Callable[[Array], Array]:
     """Return ``power_of_choice_inclusion`` as a function of the losses, which are not validated.
 
-    Parameters
-    ----------
-    weights
-        Nonnegative weights, shape (K,), at least one positive.
-    num_selected, num_candidates
-        m and d.
-
-    Returns
-    -------
-    Callable[[Array], Array]
-        Function of the losses, shape (K,), that returns inclusion probabilities, shape (K,), with sum m.
-
-    Examples
-    --------
     >>> (inclusion_by_losses([1, 2, 3], 1, 2)(np.array([3.0, 2.0, 1.0])) * 12).round(12)
     array([5., 7., 0.])
     """

@@ -38,7 +38,10 @@ def optimal_probabilities(norms: npt.ArrayLike, expected_size: float) -> Array:
 
     It is ``p_i = min(1, t_i / x)`` with the threshold x for which the probabilities sum to m. If the norms are in
     increasing order, ``p_i = (m + l - n) t_i / (t_1 + ... + t_l)`` for the l smallest norms, and 1 for the others. Here
-    l is the largest number with ``0 < m + l - n`` and ``(m + l - n) t_l <= t_1 + ... + t_l``.
+    l is the largest number with ``0 < m + l - n`` and ``(m + l - n) t_l <= t_1 + ... + t_l``. The probability of a
+    client with norm 0 is 0, although every probability is optimal for it. A probability below 1e-308 may be 0.
+
+    Source: Chen, Horvath and Richtarik (2022), eq. (7) and Lemma 20.
 
     Parameters
     ----------
@@ -47,29 +50,12 @@ def optimal_probabilities(norms: npt.ArrayLike, expected_size: float) -> Array:
     expected_size
         Budget m: the expected number of sampled clients, any real number in (0, n].
 
-    Returns
-    -------
-    Array
-        The probabilities, shape (n,), as a new array. A probability below 1e-308 may be 0. The probability of a client
-        with norm 0 is 0, although every probability is optimal for it.
-
-    Raises
-    ------
-    ValueError
-        If a norm is negative or not finite, or the budget is outside (0, n].
-    TypeError
-        If the norms are not real numbers.
-
     Notes
     -----
     The algorithm needs O(n) memory and does not sort. Clients at the threshold are saturated and the threshold is
     recomputed until nothing changes. There are at most ``ceil(m)`` passes, and two or three for typical norms. For
     32,768 clients or more, one pass usually suffices, since a sample of the norms gives a bracket of the threshold.
     Norms from 5e-324 to 1e308 are supported. Multiplying all norms by a power of two does not change the result.
-
-    References
-    ----------
-    Chen, Horvath and Richtarik (2022), eq. (7) and Lemma 20.
 
     Examples
     --------

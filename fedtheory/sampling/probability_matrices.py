@@ -16,22 +16,10 @@ __all__ = ["estimator_variance", "smallest_uniform_v", "variance_bound"]
 def probability_matrix(matrix: npt.ArrayLike) -> Array:
     """Return a probability matrix after checking necessary conditions.
 
-    The matrix must be symmetric with ``max(0, p_i + p_j - 1) <= P_ij <= min(p_i, p_j)``, and ``P - p p'``, a covariance
-    matrix, must be positive semidefinite, all up to 1e-12. For more than two clients these conditions are not
-    sufficient.
+    Entry (i, j) is the probability that i and j are both drawn; the diagonal is p. The matrix, shape (n, n), must be
+    symmetric with ``max(0, p_i + p_j - 1) <= P_ij <= min(p_i, p_j)``, and ``P - p p'``, a covariance matrix, must be
+    positive semidefinite, all up to 1e-12. For more than two clients these conditions are not sufficient.
 
-    Parameters
-    ----------
-    matrix
-        Matrix, shape (n, n), whose entry (i, j) is the probability that i and j are both drawn; the diagonal is p.
-
-    Returns
-    -------
-    Array
-        The matrix, shape (n, n).
-
-    Examples
-    --------
     >>> probability_matrix([[0.5, 0.6], [0.6, 0.5]])
     Traceback (most recent call last):
     ...
@@ -65,31 +53,12 @@ def probability_matrix(matrix: npt.ArrayLike) -> Array:
 def estimator_variance(matrix: npt.ArrayLike, vectors: npt.ArrayLike) -> Any:
     r"""Variance ``E |sum_{i in S} a_i / p_i - sum_i a_i|^2`` of a sampling with the given probability matrix.
 
-    It is ``sum_ij (P_ij / (p_i p_j) - 1) <a_i, a_j>``, the left-hand side of (5); exact for ``fractions.Fraction``.
+    It is ``sum_ij (P_ij / (p_i p_j) - 1) <a_i, a_j>``, the left-hand side of (5), a squared norm; exact for
+    ``fractions.Fraction``. The matrix, shape (n, n), is that of a proper sampling (positive diagonal). The vectors are
+    the weighted updates ``a_i = w_i U_i``, shape (n, d).
 
-    Parameters
-    ----------
-    matrix
-        Probability matrix of a proper sampling (positive diagonal), shape (n, n).
-    vectors
-        The weighted updates ``a_i = w_i U_i``, shape (n, d).
+    Source: Chen, Horvath and Richtarik (2022), Lemma 1.
 
-    Returns
-    -------
-    float or Fraction
-        The variance, a squared norm; exact for exact arguments.
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree, a marginal is not positive, or a probability is not in [0, 1] (to 1e-12).
-
-    References
-    ----------
-    Chen, Horvath and Richtarik (2022), Lemma 1.
-
-    Examples
-    --------
     One of two equal vectors is drawn and doubled, so the variance is 0.
 
     >>> estimator_variance([[0.5, 0.0], [0.0, 0.5]], [[0.5], [0.5]])
@@ -109,33 +78,12 @@ def estimator_variance(matrix: npt.ArrayLike, vectors: npt.ArrayLike) -> Any:
 
 
 def variance_bound(norms: npt.ArrayLike, probabilities: npt.ArrayLike, v: npt.ArrayLike) -> float:
-    r"""Right-hand side ``sum_i t_i^2 v_i / p_i`` of (5), for norms ``t_i = w_i |zeta_i|``.
+    r"""Right-hand side ``sum_i t_i^2 v_i / p_i`` of (5), a squared norm, for norms ``t_i = w_i |zeta_i|``.
 
-    Parameters
-    ----------
-    norms
-        Norms of the weighted updates, shape (n,).
-    probabilities
-        Positive probabilities, shape (n,).
-    v
-        Nonnegative vector of the condition (4), shape (n,).
+    Norms, probabilities in (0, 1] and the nonnegative vector v of the condition (4) have the shape (n,).
 
-    Returns
-    -------
-    float
-        The bound, a squared norm.
+    Source: Chen, Horvath and Richtarik (2022), Lemma 1.
 
-    Raises
-    ------
-    ValueError
-        If shapes disagree, a norm or v_i is negative, or a probability is not positive or above 1 (by 1e-12).
-
-    References
-    ----------
-    Chen, Horvath and Richtarik (2022), Lemma 1.
-
-    Examples
-    --------
     ``1 * 0.5 / 0.5 + 4 * 0.75 / 0.25 = 13``.
 
     >>> variance_bound([1.0, 2.0], [0.5, 0.25], [0.5, 0.75])
@@ -150,24 +98,10 @@ def variance_bound(norms: npt.ArrayLike, probabilities: npt.ArrayLike, v: npt.Ar
 def admissibility_margin(matrix: npt.ArrayLike, v: npt.ArrayLike) -> float:
     r"""Smallest eigenvalue of ``Diag(p_i v_i) - (P - p p')``: condition (4) holds if and only if it is at least 0.
 
-    Parameters
-    ----------
-    matrix
-        Probability matrix, shape (n, n).
-    v
-        Vector of the condition (4), shape (n,).
+    The probability matrix P has shape (n, n) and v has shape (n,).
 
-    Returns
-    -------
-    float
-        The eigenvalue, which is negative if v is not admissible.
+    Source: Chen, Horvath and Richtarik (2022), Lemma 1, eq. (4).
 
-    References
-    ----------
-    Chen, Horvath and Richtarik (2022), Lemma 1, eq. (4).
-
-    Examples
-    --------
     If one of two clients is drawn, ``P - p p' = [[1, -1], [-1, 1]] / 4`` has the largest eigenvalue 1/2, so v = 1 is
     admissible and the margin is 0.
 
@@ -183,29 +117,11 @@ def admissibility_margin(matrix: npt.ArrayLike, v: npt.ArrayLike) -> float:
 def smallest_uniform_v(matrix: npt.ArrayLike) -> float:
     r"""Smallest c such that ``v = (c, ..., c)`` is admissible in (4); it is at least ``1 - min_i p_i``.
 
-    It is the largest eigenvalue of ``D^(-1/2) (P - p p') D^(-1/2)`` with ``D = Diag(p)``.
+    It is the largest eigenvalue of ``D^(-1/2) (P - p p') D^(-1/2)`` with ``D = Diag(p)``, in [0, n). The matrix, shape
+    (n, n), is that of a proper sampling (positive diagonal).
 
-    Parameters
-    ----------
-    matrix
-        Probability matrix of a proper sampling (positive diagonal), shape (n, n).
+    Source: Chen, Horvath and Richtarik (2022), Lemma 1, eq. (4).
 
-    Returns
-    -------
-    float
-        The constant c, in [0, n).
-
-    Raises
-    ------
-    ValueError
-        If the matrix is not the probability matrix of a sampling, or a marginal is not positive.
-
-    References
-    ----------
-    Chen, Horvath and Richtarik (2022), Lemma 1, eq. (4).
-
-    Examples
-    --------
     For two of three clients, with equally likely pairs, c is 1/2. For independent sampling it is 1/3.
 
     >>> round(smallest_uniform_v([[2/3, 1/3, 1/3], [1/3, 2/3, 1/3], [1/3, 1/3, 2/3]]), 12)

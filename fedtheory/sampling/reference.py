@@ -33,29 +33,17 @@ _MOST_ATTEMPTS, _SMALLEST_UNIT = 6, 1e-12
 def reference_probabilities(norms: npt.ArrayLike, expected_size: float) -> Array:
     """Minimizer of ``sum_i t_i^2 / p_i`` over the budget and the unit box, computed by cvxpy and certified.
 
+    The norms of the weighted updates have shape (n,), and the budget is in (0, n]. A norm 0 gets the probability 0.
+
     The norms are divided by their maximum, since solvers have absolute tolerances. The solver is Clarabel with
     tolerances of 1e-12. The solution is returned only if ``certificate`` finds a relative duality gap and an
     infeasibility of at most 1e-8. Otherwise the solver is restarted with its last solution as unit of the
     probabilities, so that the unknowns are near 1. The objective is flat: two such solutions may differ by 1e-4 in p.
 
-    Parameters
-    ----------
-    norms
-        Norms of the weighted updates, shape (n,).
-    expected_size
-        Budget m in (0, n].
-
-    Returns
-    -------
-    Array
-        The probabilities, shape (n,); 0 for zero norms.
-
     Raises
     ------
     OracleError
         If the solver fails or its solution does not pass the certificate.
-    ValueError
-        If a norm is negative or not finite, or the budget is outside (0, n].
 
     Examples
     --------
@@ -96,7 +84,7 @@ def solver_probabilities(
     unit: npt.ArrayLike | None = None,
     **settings: Any,
 ) -> tuple[Array, str]:
-    """Return the unchecked solution of a cvxpy solver and its status.
+    """Return the unchecked solution of a cvxpy solver, shape (n,) and 0 for zero norms, and cvxpy's status.
 
     Parameters
     ----------
@@ -111,11 +99,6 @@ def solver_probabilities(
         Units of the probabilities in the solver, positive, shape (n,); by default 1.
     **settings
         Passed on to the solver.
-
-    Returns
-    -------
-    tuple
-        The probabilities, shape (n,), 0 for zero norms, and cvxpy's status.
 
     Raises
     ------
@@ -167,29 +150,10 @@ def _answer(costs: Array, units: Array, budget: float, solver: str, settings: di
 def rational_probabilities(norms: Numbers, expected_size: float | Fraction) -> list[Fraction]:
     """Return the closed form of the paper in exact arithmetic, with sorted norms and the largest valid l.
 
-    Parameters
-    ----------
-    norms
-        Norms of the weighted updates, shape (n,): rationals, integers or floats, which are converted exactly.
-    expected_size
-        Budget m in (0, n], of the same types.
+    Norms of the weighted updates, shape (n,), and the budget m in (0, n] are rationals, integers or floats, which are
+    converted exactly. The probability of a norm 0 is 0. Source: Chen, Horvath and Richtarik (2022), eq. (7), in product
+    form.
 
-    Returns
-    -------
-    list of Fraction
-        The probabilities; 0 for zero norms.
-
-    Raises
-    ------
-    ValueError
-        If a norm is negative or not finite, or the budget is outside (0, n].
-
-    References
-    ----------
-    Chen, Horvath and Richtarik (2022), eq. (7), in product form.
-
-    Examples
-    --------
     >>> print(*rational_probabilities([1, 2, 3], 2))
     1/3 2/3 1
     """

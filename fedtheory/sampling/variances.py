@@ -23,30 +23,12 @@ __all__ = [
 def variance(norms: Numbers, probabilities: Numbers) -> Any:
     r"""Variance ``sum_i t_i^2 (1 / p_i - 1)`` of ``sum_{i in S} (w_i / p_i) U_i`` for an independent sampling S.
 
-    Parameters
-    ----------
-    norms
-        Norms of the weighted updates, ``t_i = w_i |U_i|``, shape (n,); ``fractions.Fraction`` stay exact.
-    probabilities
-        Inclusion probabilities p_i in [0, 1], shape (n,).
+    The norms ``t_i = w_i |U_i|`` of the weighted updates and the probabilities p_i in [0, 1] have the shape (n,);
+    ``fractions.Fraction`` stay exact. The variance is a squared norm. It is infinite if a positive norm has
+    probability 0. Zero norms contribute 0 for any probability.
 
-    Returns
-    -------
-    float or Fraction
-        The variance, a squared norm. Zero norms contribute 0 for any probability. A positive norm with probability 0
-        makes the variance infinite.
+    Source: Chen, Horvath and Richtarik (2022), eq. (6), for given updates.
 
-    Raises
-    ------
-    ValueError
-        If a norm is negative, a probability is outside [0, 1] or the shapes disagree.
-
-    References
-    ----------
-    Chen, Horvath and Richtarik (2022), eq. (6), for given updates.
-
-    Examples
-    --------
     ``1 (6 - 1) + 4 (3 - 1) + 9 (2 - 1) = 22``.
 
     >>> from fractions import Fraction
@@ -70,25 +52,14 @@ def variance(norms: Numbers, probabilities: Numbers) -> Any:
 
 
 def optimal_value(norms: npt.ArrayLike, expected_size: float) -> float:
-    r"""Smallest variance of independent sampling with m expected clients.
+    r"""Smallest variance of independent sampling with m expected clients, for norms of shape (n,).
 
     Let s be the sum of the norms of the clients whose optimal probability is below 1, and r the budget of these
     clients. The smallest variance is ``s^2 / r - sum t_i^2`` over these clients. It is evaluated as
     ``sum t_i^2 (1 - p_i) / p_i`` to avoid cancellation.
 
-    Parameters
-    ----------
-    norms
-        Of the weighted updates, shape (n,).
-    expected_size
-        Budget m, in (0, n].
+    Source: Chen, Horvath and Richtarik (2022), eqs. (6) and (7).
 
-    References
-    ----------
-    Chen, Horvath and Richtarik (2022), eqs. (6) and (7).
-
-    Examples
-    --------
     For norms 1, 2, 3 no probability is clipped to 1, and the value is ``6^2 / 2 - 14 = 4``.
 
     >>> round(optimal_value([1.0, 2.0, 3.0], 2), 12)
@@ -113,7 +84,7 @@ _TINY_BUDGET = 2.0**-500
 
 
 def improvement_factor(norms: npt.ArrayLike, expected_size: float) -> float:
-    r"""Optimal over uniform variance for given norms, alpha in [0, 1].
+    r"""Optimal over uniform variance for given norms, shape (n,), and the budget m in (0, n]; alpha in [0, 1].
 
     ``alpha = V* / (((n - m) / m) sum_i t_i^2)``. It is 0 if and only if at most m norms are positive, and 1 if and only
     if all norms are equal and m < n. By convention it is 0 if m = n or all norms are 0, since there is no variance.
@@ -121,29 +92,8 @@ def improvement_factor(norms: npt.ArrayLike, expected_size: float) -> float:
     This is the factor for one realization of the updates. The alpha of the theorems is a ratio of expectations; see
     ``expected_improvement_factor``.
 
-    Parameters
-    ----------
-    norms
-        Of the weighted updates, shape (n,).
-    expected_size
-        Budget m, in (0, n].
+    Source: Chen, Horvath and Richtarik (2022), Definition 11, eq. (15).
 
-    Returns
-    -------
-    float
-        In [0, 1].
-
-    Raises
-    ------
-    ValueError
-        If a norm is negative or not finite, or the budget is outside (0, n].
-
-    References
-    ----------
-    Chen, Horvath and Richtarik (2022), Definition 11, eq. (15).
-
-    Examples
-    --------
     For norms 1, 2, 3 and m = 1: ``22 / (2 * 14) = 11/14``.
 
     >>> round(improvement_factor([1.0, 2.0, 3.0], 1) * 14, 12)
@@ -156,33 +106,12 @@ def improvement_factor(norms: npt.ArrayLike, expected_size: float) -> float:
 def expected_improvement_factor(norms: npt.ArrayLike, expected_size: float, *, axis: int = 0) -> float:
     r"""Ratio of expectations ``E[V*] / E[((n - m) / m) sum_i t_i^2]`` over samples of the norms.
 
-    It differs from the mean of the ratios, since large updates have more influence.
+    It differs from the mean of the ratios, since large updates have more influence. It is in [0, 1], by convention 0 if
+    there is no variance. The norms have the shape (samples, n), or (n, samples) with ``axis=1``, and the budget m is in
+    (0, n].
 
-    Parameters
-    ----------
-    norms
-        Samples of the norms, shape (samples, n), or (n, samples) with ``axis=1``.
-    expected_size
-        Budget m, in (0, n].
-    axis
-        Axis of the samples, 0 or 1.
+    Source: Chen, Horvath and Richtarik (2022), Definition 11, eq. (15).
 
-    Returns
-    -------
-    float
-        The ratio, in [0, 1]; by convention 0 if there is no variance.
-
-    Raises
-    ------
-    ValueError
-        If a norm is negative or not finite, the budget is outside (0, n], or the axis is neither 0 nor 1.
-
-    References
-    ----------
-    Chen, Horvath and Richtarik (2022), Definition 11, eq. (15).
-
-    Examples
-    --------
     Norms (1, 1, 1) have V* = 6 and the uniform variance 6. Norms (10, 1, 1) have V* = 144 - 102 = 42 and the uniform
     variance 204. The ratio of the expectations is 48 / 210.
 
@@ -206,33 +135,11 @@ def expected_improvement_factor(norms: npt.ArrayLike, expected_size: float, *, a
 def relative_improvement_factor(alpha: Any, num_clients: int, expected_size: Any) -> Any:
     r"""Return ``gamma = m / (alpha (n - m) + m)``, which is in [m/n, 1] if alpha is in [0, 1].
 
-    ``gamma n`` is the effective number of sampled clients: n for alpha = 0, and m for alpha = 1.
+    ``gamma n`` is the effective number of sampled clients: n for alpha = 0, and m for alpha = 1. The improvement factor
+    alpha is at least 0 and may be an array or a Fraction; the budget m is in (0, n].
 
-    Parameters
-    ----------
-    alpha
-        Improvement factor, at least 0; a number, array or Fraction.
-    num_clients
-        Number n of clients.
-    expected_size
-        Budget m, in (0, n].
+    Source: Chen, Horvath and Richtarik (2022), eq. (16).
 
-    Returns
-    -------
-    number or array
-        The relative improvement factor.
-
-    Raises
-    ------
-    ValueError
-        If alpha is negative or the budget is outside (0, n].
-
-    References
-    ----------
-    Chen, Horvath and Richtarik (2022), eq. (16).
-
-    Examples
-    --------
     >>> from fractions import Fraction
     >>> print(relative_improvement_factor(Fraction(11, 14), 3, Fraction(1)))
     7/18

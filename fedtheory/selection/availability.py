@@ -44,6 +44,8 @@ class Availability(Protocol):
 class AlternatingGroups:
     """Availability in which fixed groups alternate by round, and a random share of the present group drops out.
 
+    Source: Cho, Wang, Joshi (2020), Appendix G.3: two groups of K/2 clients, dropout 0.1.
+
     Parameters
     ----------
     dropout
@@ -51,10 +53,6 @@ class AlternatingGroups:
     groups
         Group of each client, integers 0..G-1 with G <= K, shape (K,); by default the first half of the clients (rounded
         up) and the second half.
-
-    Notes
-    -----
-    Cho, Wang, Joshi (2020), Appendix G.3: two groups of K/2 clients, dropout 0.1.
     """
 
     dropout: float = 0.1
@@ -200,6 +198,10 @@ class Available:
     The strategies of this package choose among the available clients, with weights renormalized to sum 1 over them. If
     a strategy ignores availability, absent clients are removed from its candidates and its selection.
 
+    Availability has a separate random stream, so that strategies that are compared with one seed have the same
+    available clients. Aggregation is at most unbiased for the objective of the available clients, not for that of all.
+    Sums over all clients in a method, such as the mean of all control variates of SCAFFOLD, have the objective weights.
+
     Parameters
     ----------
     strategy
@@ -210,12 +212,6 @@ class Available:
         ``refuse``: a run in which fewer clients are available than the strategy may select ends with a ValueError.
         ``allow``: it selects fewer. If no client is available, federated averaging does not change the model, and a
         method of ``fedtheory.methods`` takes its sums over no clients.
-
-    Notes
-    -----
-    Availability has a separate random stream, so that strategies that are compared with one seed have the same
-    available clients. Aggregation is at most unbiased for the objective of the available clients, not for that of all.
-    Sums over all clients in a method, such as the mean of all control variates of SCAFFOLD, have the objective weights.
     """
 
     strategy: Strategy

@@ -120,6 +120,10 @@ class GreedyShapley:
     values of a round are those of its game and change the cumulative values of its clients only. Ties are broken at
     random.
 
+    Source: Singhal, Pandey, Popovski (2024), "Greedy Shapley Client Selection for Communication-Efficient Federated
+    Learning", Algorithm 1, whose printed first turns ``{t, ..., t + M - 1}`` overlap; here they are consecutive groups
+    of a random order.
+
     Parameters
     ----------
     num_selected
@@ -129,12 +133,6 @@ class GreedyShapley:
         become ``a v + (1 - a) v_round`` and start at 0.
     valuation
         A ``Valuation``, or the name of its method: ``gtg``, ``exact`` or ``permutation``.
-
-    Notes
-    -----
-    Singhal, Pandey, Popovski (2024), "Greedy Shapley Client Selection for Communication-Efficient Federated Learning",
-    Algorithm 1, whose printed first turns ``{t, ..., t + M - 1}`` overlap; here they are consecutive groups of a random
-    order.
     """
 
     num_selected: int
@@ -167,16 +165,14 @@ class UpperConfidenceShapley:
     Here t is the number of past rounds, N_k the number of those in which client k was selected, and v_k its mean value
     in them. The first turns are those of ``GreedyShapley``.
 
+    Source: Pandey et al. (2023), in the form with which GreedyFed is compared.
+
     Parameters
     ----------
     num_selected, valuation
         As in ``GreedyShapley``.
     exploration
         Coefficient beta of the exploration term, at least 0.
-
-    Notes
-    -----
-    Pandey et al. (2023), in the form with which GreedyFed is compared.
     """
 
     num_selected: int
@@ -242,6 +238,10 @@ class SoftmaxShapley:
     phi starts at 1/K. For a selected client it becomes ``a phi_k + (1 - a) v_k``, where v_k is the client's Shapley
     value in the round.
 
+    Source: Nagalapatti, Narayanam (2021), "Game of Gradients", in the form with which GreedyFed is compared, with one
+    exception: GreedyFed describes phi as an average of cumulative values (means over past rounds), here it is one of
+    round values.
+
     Parameters
     ----------
     num_selected
@@ -250,12 +250,6 @@ class SoftmaxShapley:
         Weight a of old values, in [0, 1).
     valuation
         A ``Valuation``, or the name of its method: ``gtg``, ``exact`` or ``permutation``.
-
-    Notes
-    -----
-    Nagalapatti, Narayanam (2021), "Game of Gradients", in the form with which GreedyFed is compared, with one
-    exception: GreedyFed describes phi as an average of cumulative values (means over past rounds), here it is one of
-    round values.
     """
 
     num_selected: int

@@ -32,6 +32,8 @@ class Independent:
 
     The aggregate ``sum_{i in S} (w_i / p_i) U_i`` is unbiased. If no client sends, the model does not change.
 
+    Source: Chen, Horvath and Richtarik (2022), Algorithms 1 (optimal) and 2 (approximate), Appendix E (candidates).
+
     Parameters
     ----------
     expected_size
@@ -43,14 +45,8 @@ class Independent:
     max_iterations
         Largest number of rescalings for ``approximate``.
     num_candidates
-        Number s of clients that train and send their norms, at least m; None for all. In each round they are a uniform
-        subset Q of size s that is drawn before the training. The laws are those given Q.
-
-    Raises
-    ------
-    ValueError
-        If the expected size is not positive or above the number of clients, the law is unknown, or ``num_candidates``
-        is too small, above the number of clients, or given for ``uniform``, which has no candidates.
+        Number s of clients that train and send their norms, at least m; None for all, as ``uniform`` requires. In each
+        round they are a uniform subset Q of size s that is drawn before the training. The laws are those given Q.
 
     Notes
     -----
@@ -66,10 +62,6 @@ class Independent:
     client its probability; ``approximate`` broadcasts the sum of the norms and one factor per pass.
 
     Clients with zero updates or of weight zero do not send.
-
-    References
-    ----------
-    Chen, Horvath and Richtarik (2022), Algorithms 1 (optimal) and 2 (approximate), Appendix E (candidates).
 
     Examples
     --------

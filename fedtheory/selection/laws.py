@@ -99,8 +99,5 @@ class KnowsItsLaw(Protocol):
     def law(self, weights: Array) -> SelectionLaw | None:
         """Return the law for the objective weights, shape (K,), or None if it is unknown.
 
-        Raises
-        ------
-        ValueError
-            If ``fedavg`` would reject the strategy with these weights.
+        A ValueError is raised if ``fedavg`` would reject the strategy with these weights.
         """

@@ -36,29 +36,10 @@ def matches(
 ) -> Matches:
     """Compare every client's loss with the objective: willing if ``F_k - F < eps``, matched if ``|F_k - F| < eps``.
 
-    Parameters
-    ----------
-    losses
-        All F_k at the round starts, shape (..., T, K).
-    weights
-        Objective weights, shape (K,).
-    eps
-        Thresholds, shape (T,).
-    comparison
-        ``<`` or ``<=``, for both sides.
+    Willing clients would send, and the server would use matched clients. The losses F_k are those at the round starts,
+    shape (..., T, K), the objective weights have shape (K,), and the thresholds eps shape (T,). The comparison holds
+    for both sides.
 
-    Returns
-    -------
-    Matches
-        Masks of the shape of the losses: ``willing`` clients would send, and the server would use ``matched`` clients.
-
-    Raises
-    ------
-    ValueError
-        If the shapes are inconsistent, or the comparison is neither ``<`` nor ``<=``.
-
-    Examples
-    --------
     F = 2. The second client has a much smaller loss and is willing but not matched; the loss of the third is too large.
 
     >>> willing, matched = matches([[2.0, 0.5, 4.0]], [1.0, 0.0, 0.0], [1.0])
@@ -110,15 +91,6 @@ def thresholds(threshold: Any, num_rounds: int) -> Array:
 
     An infinite threshold includes all clients.
 
-    Parameters
-    ----------
-    threshold
-        A number, shape (num_rounds,), or a schedule with a method ``thresholds(num_rounds)``.
-    num_rounds
-        Number T of rounds.
-
-    Examples
-    --------
     >>> thresholds(float("inf"), 2)
     array([inf, inf])
     """
@@ -166,8 +138,8 @@ class LossMatching:
     Parameters
     ----------
     priority, shares
-        Booleans that are true for priority clients, and the shares p_k of all clients, shape (K,) each: the attributes
-        of a ``Prioritized`` federation.
+        Booleans that are true for priority clients, at least one, and the shares p_k of all clients, shape (K,) each,
+        with sum 1 over the priority clients: the attributes of a ``Prioritized`` federation.
     threshold
         eps: a number at least 0 (possibly infinite), one per round, or a schedule such as ``AnnealedThreshold``.
     warmup_rounds
@@ -181,14 +153,6 @@ class LossMatching:
     comparison
         ``<`` as in the definition of the indicator (section 3.2), or ``<=`` as in section 3.1. They differ for equal
         losses: only ``<`` with threshold 0 excludes all clients.
-
-    Raises
-    ------
-    TypeError
-        If the mask does not contain booleans.
-    ValueError
-        If there is no priority client, shapes disagree, the shares of the priority clients do not sum to 1, or a
-        threshold is negative.
 
     Notes
     -----
@@ -239,10 +203,7 @@ class LossMatching:
     def inclusion_probabilities(self, weights: Array, losses: Array) -> Array:
         """Return the exact expected number of copies of each client in a round after the warm-up, shape (K,).
 
-        Raises
-        ------
-        TypeError
-            If the threshold or the attendance changes from round to round.
+        A TypeError is raised if the threshold or the attendance changes from round to round.
         """
         mask = np.array(self.priority)
         attendance = attending(self.participation, mask.size, 2)

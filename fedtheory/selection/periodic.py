@@ -25,16 +25,14 @@ __all__ = ["Periodic"]
 class Periodic:
     """Participation of given clients with given aggregation weights in each round of a period.
 
+    Cyclic participation of P groups has one row per group. Participation is fair if the mean of the rows is p, so that
+    groups of equal total weight take turns.
+
     Parameters
     ----------
     shares
         Aggregation weights q_rk, shape (P, K): nonnegative, with sum 1 in each row. Round r uses row ``r mod P``, and
         clients of share 0 do not take part. If clients are absent, the others' shares are divided by their sum.
-
-    Notes
-    -----
-    Cyclic participation of P groups has one row per group. Participation is fair if the mean of the rows is p, so that
-    groups of equal total weight take turns.
 
     Examples
     --------

@@ -212,6 +212,9 @@ def transform(kind, parameter, weights, candidates, losses):
 class PowerOfChoice:
     """Selection of the m largest losses among d candidates, sampled without replacement by their weights.
 
+    The models are averaged. d = K selects the m largest losses of all clients; d = m is sampling without replacement,
+    which is not exactly unbiased. Source: Cho, Wang, Joshi (2020), section 4 and Appendix F, Algorithms 1 and 2.
+
     Parameters
     ----------
     num_selected
@@ -225,11 +228,6 @@ class PowerOfChoice:
         step, which ranks it until its next participation. It is infinite before the first one (rpow-d).
     transform
         Transform of the losses that ranks the candidates, or None.
-
-    Notes
-    -----
-    Cho, Wang, Joshi (2020), section 4 and Appendix F, Algorithms 1 and 2; the models are averaged. d = K selects the m
-    largest losses of all clients; d = m is sampling without replacement, which is not exactly unbiased.
     """
 
     num_selected: int

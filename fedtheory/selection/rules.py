@@ -153,11 +153,6 @@ class Rules:
         Smallest number of available clients; a round with fewer ends the run with a ValueError.
     valuation
         Valuation of the chosen clients before ``value`` is called; None for none.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a rule is no function, a table or memory is no flat float64 array, or a number is invalid.
     """
 
     select: Rule
@@ -222,19 +217,8 @@ def checked_strategy(strategy: Any) -> Any:
 
 
 def rules_of(strategy: Strategy, weights: Array, num_rounds: int) -> Rules:
-    """Return the rules of a strategy.
+    """Return the rules of a strategy for objective weights of shape (K,).
 
-    Parameters
-    ----------
-    strategy
-        A value with a method ``rules(weights, num_rounds)``.
-    weights
-        Objective weights, shape (K,).
-    num_rounds
-        Number T of rounds.
-
-    Examples
-    --------
     >>> from fedtheory.selection.proportional import Proportional
     >>> rules_of(Proportional(2), np.array([0.25, 0.75]), num_rounds=1).max_selected
     2

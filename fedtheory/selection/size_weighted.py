@@ -14,15 +14,10 @@ __all__ = ["SizeWeighted"]
 @final
 @dataclass(frozen=True)
 class SizeWeighted:
-    """Selection by another strategy, with aggregation weights proportional to the objective weights p_k.
+    """Selection by another strategy, with coefficients proportional to the objective weights p_k.
 
     Weights are proportional to sample counts by default, so that ``SizeWeighted(Uniform(m))`` is the FedAvg of McMahan
     et al. (2017).
-
-    Parameters
-    ----------
-    strategy
-        Strategy that selects; its coefficients are ignored.
     """
 
     strategy: Strategy
