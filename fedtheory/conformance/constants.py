@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 from hypothesis.strategies import SearchStrategy
 
+from fedtheory._support.wording import truncate
 from fedtheory.conformance.drawing import seeds
 from fedtheory.instances.constants import draw_constants
-from fedtheory.theorem.bound import Bound
+from fedtheory.theorem.bound import Bound, is_bound
 
 __all__ = ["constants_of"]
 
@@ -24,5 +25,8 @@ def constants_of(bound: Bound) -> SearchStrategy[dict[str, Any]]:
     >>> poc.one_step(**find(constants_of(poc.one_step), lambda constants: constants["sigma2"] > 1)) > 0
     True
     """
+    if not is_bound(bound):
+        message = f"bound must be a function of fedtheory.bounds or one with states, got {truncate(bound)}"
+        raise TypeError(message)
     draw_constants(bound, np.random.default_rng(0))
     return seeds().map(lambda seed: draw_constants(bound, np.random.default_rng(seed)))

@@ -12,6 +12,65 @@ Definition differentiable f g := (forall x y, same x y -> f x = f y) /\
     forall h, sq h <= delta^2 -> (f (x + h)%V - f x - ip (g x) h)^2 <= e^2 * sq h.
 Definition lipschitz_gradient L g := forall x y, sq (g y - g x) <= L^2 * sq (y - x).
 
+(** [g] is the gradient of [f] along every line. *)
+Definition gradient_along_lines f g := (forall x y, same x y -> f x = f y)
+  /\ forall x d, derivable_pt_lim (fun t => f (x + t * d)%V) 0 (ip (g x) d).
+
+Lemma along_ray f g x d t : gradient_along_lines f g ->
+  derivable_pt_lim (fun s => f (x + s * d)%V) t (ip (g (x + t * d)%V) d).
+Proof.
+  intros [respects h] e he. destruct (h (x + t * d)%V d e he) as [delta k]. exists delta. intros s hs small.
+  pose proof (k s hs small) as c.
+  replace (f (x + (t + s) * d)%V) with (f (x + t * d + (0 + s) * d)%V)
+    by (apply respects; intro v; rewrite !ip_add, !ip_scale; ring).
+  replace (f (x + t * d)%V) with (f (x + t * d + 0 * d)%V)
+    by (apply respects; intro v; rewrite !ip_add, !ip_scale; ring). easy.
+Qed.
+
+(** A function on [0, 1] whose derivative is not negative does not fall. The mean value theorem of Coq's library rests on
+    the law of excluded middle; this proof needs the axioms of the real numbers only. *)
+Lemma rising (F G : R -> R) : (forall t, 0 <= t <= 1 -> derivable_pt_lim F t (G t)) ->
+  (forall t, 0 <= t <= 1 -> 0 <= G t) -> F 0 <= F 1.
+Proof.
+  intros along up. destruct (Rle_or_lt (F 0) (F 1)) as [done | fall]; [easy | exfalso].
+  set (e := (F 0 - F 1) / 2). assert (he : 0 < e) by (unfold e; lra).
+  set (S := fun t => 0 <= t <= 1 /\ F 0 <= F t + e * t).
+  destruct (completeness S) as [c [above least]].
+  - exists 1. intros t [ht _]. lra.
+  - exists 0. split; [lra | rewrite Rmult_0_r; lra].
+  - assert (h0 : 0 <= c) by (apply above; split; [lra | rewrite Rmult_0_r; lra]).
+    assert (h1 : c <= 1) by (apply least; intros t [ht _]; lra).
+    assert (S c) as [_ at_c].
+    { split; [lra |]. destruct (Rle_or_lt (F 0) (F c + e * c)) as [k | k]; [easy | exfalso].
+      destruct (along c (conj h0 h1) 1 ltac:(lra)) as [delta near]. pose proof (cond_pos delta) as hd.
+      set (l := Rabs (G c) + 1 + e). pose proof (Rabs_pos (G c)) as hl. assert (0 < l) by (unfold l; lra).
+      set (gap := (F 0 - (F c + e * c)) / l). assert (0 < gap) by (unfold gap; pos).
+      set (r := Rmin delta gap). assert (0 < r) by (apply Rmin_pos; lra).
+      enough (c <= c - r) by lra. apply least. intros t [ht low]. destruct (Rle_or_lt t (c - r)) as [d | d]; [easy |].
+      exfalso. assert (t <= c) by (now apply above). pose proof (Rmin_l delta gap). pose proof (Rmin_r delta gap).
+      destruct (Req_dec t c) as [-> | apart]; [lra |].
+      pose proof (near (t - c) ltac:(lra) ltac:(rewrite Rabs_left; unfold r in d; lra)) as k2.
+      replace (c + (t - c)) with t in k2 by ring.
+      assert (k5 : F t - F c <= (c - t) * (Rabs (G c) + 1)).
+      { apply Rabs_def2 in k2. destruct k2 as [_ k2]. pose proof (Rle_abs (- G c)) as k4. rewrite Rabs_Ropp in k4.
+        assert (q : - (Rabs (G c) + 1) <= (F t - F c) / (t - c)) by lra.
+        apply (Rmult_le_compat_r (c - t)) in q; [| lra].
+        replace ((F t - F c) / (t - c) * (c - t)) with (- (F t - F c)) in q by (field; lra). lra. }
+      assert (c - t < gap) by (unfold r in d; lra).
+      assert ((c - t) * l < gap * l) by (apply Rmult_lt_compat_r; lra).
+      replace (gap * l) with (F 0 - (F c + e * c)) in * by (unfold gap; field; lra).
+      assert (0 <= (c - t) * e) by (apply Rmult_le_pos; lra). unfold l in *. lra. }
+    destruct (Rle_or_lt 1 c) as [d | d]; [assert (c = 1) by lra; subst c; unfold e in at_c; lra |].
+    destruct (along c (conj h0 h1) e he) as [delta near]. pose proof (cond_pos delta) as hd.
+    set (r := Rmin (delta / 2) (1 - c)). assert (hr : 0 < r) by (apply Rmin_pos; lra).
+    pose proof (Rmin_l (delta / 2) (1 - c)) as m1. pose proof (Rmin_r (delta / 2) (1 - c)) as m2. fold r in m1, m2.
+    enough (c + r <= c) by lra. apply above. split; [lra |].
+    pose proof (near r ltac:(lra) ltac:(rewrite Rabs_right; lra)) as k. apply Rabs_def2 in k. destruct k as [_ k].
+    pose proof (up c (conj h0 h1)). assert (q : - e <= (F (c + r) - F c) / r) by lra.
+    apply (Rmult_le_compat_r r) in q; [| lra].
+    replace ((F (c + r) - F c) / r * r) with (F (c + r) - F c) in q by (field; lra). lra.
+Qed.
+
 Lemma square_le a b : 0 <= b -> a^2 <= b^2 -> Rabs a <= b.
 Proof. intros hb h. apply Rnot_lt_le. intro k. pose proof (Rabs_pos a). rewrite <- (pow2_abs a) in h. nra. Qed.
 
