@@ -33,7 +33,8 @@ print(compiled)
 """
 
 
-@pytest.mark.slow  # compiles everything: a minute or two
+@pytest.mark.slow  # compiles everything: some minutes
+@pytest.mark.long
 def test_after_warm_nothing_is_compiled(tmp_path):
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
     for command in (["-m", "fedtheory", "warm"], ["-c", RUNS]):
