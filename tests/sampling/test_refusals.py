@@ -69,7 +69,11 @@ REFUSED: list[tuple[Callable[..., Any], list[Any]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("function", "arguments"), REFUSED, ids=str)
+def named(value: Any) -> str:
+    return str(getattr(value, "__name__", value))
+
+
+@pytest.mark.parametrize(("function", "arguments"), REFUSED, ids=named)
 def test_what_is_no_such_problem_is_refused(function: Callable[..., Any], arguments: list[Any]) -> None:
     with pytest.raises((TypeError, ValueError), match="must"):
         function(*arguments)
