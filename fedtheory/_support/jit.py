@@ -52,7 +52,7 @@ def compiled_for(signature: Any, function: Any, *, is_kept: bool = True) -> Any:
 
 
 def jitable(function: Function) -> Function:
-    """Leave a function as it is for Python, and compile it into compiled functions that call it."""
+    """Return a function that runs uncompiled when Python calls it, and compiled when a compiled function calls it."""
     helper: Function = numba.extending.register_jitable(**_ALWAYS)(function)
     return helper
 

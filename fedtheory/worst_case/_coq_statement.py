@@ -293,9 +293,9 @@ class Statement:
         for mean, deviation in permutations(squares, 2):
             of_clients = [{block in among for block, _ in term[1]} for term in (mean, deviation)]
             shares = [(mean[1].get(a), deviation[1].get(b)) for a, b in families]
-            found = [(a, b) for a, b in shares if a is not None or b is not None]
-            alike = (a is not None and b is not None and a == b for a, b in found)
-            if of_clients == [{False}, {True}] and found and all(alike):
+            used = [(a, b) for a, b in shares if a is not None or b is not None]
+            are_equal = (a is not None and b is not None and a == b for a, b in used)
+            if of_clients == [{False}, {True}] and used and all(are_equal):
                 yield mean, deviation
 
     def _drawn(self, mean: Term, deviation: Term) -> Num | None:
