@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol, final
+from typing import Any, Literal, Protocol, final
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (selection/rules.py states the arguments of compiled rules)
@@ -342,41 +342,30 @@ def _law(weights: Array, m: int, d: int) -> Fixed | Ranked:
     )
 
 
-class _Constants(NamedTuple):
-    num_selected: int
-    transform: float  # kind of the transform
-    parameter: float
-    alias: Array
-    counts: Array  # of candidates: one for all rounds, or one for each
-
-
-@jitable
-def _read(table, num_clients):
-    counts = 3 + 2 * num_clients
-    alias, left = table[3 : 3 + 2 * num_clients], table[counts:]
-    return _Constants(int(table[0]), table[1], table[2], alias, left)
+# A table has m, kind and parameter of the transform, the alias table, and numbers of candidates, one or one a round.
+_ALIAS = 3
 
 
 @jitable
 def _keep_ranked(table, weights, candidates, losses, rng, chosen):
-    known = _read(table, weights.size)
-    size = min(known.num_selected, candidates.size)
-    if known.transform != 0.0:
-        transform(known.transform, known.parameter, weights, candidates, losses)
+    size = min(int(table[0]), candidates.size)
+    if table[1] != 0.0:
+        transform(table[1], table[2], weights, candidates, losses)
     if size > 0:
         keep_largest(candidates, losses, size, rng, chosen)
     return size
 
 
 @jitable
-def _number_of_candidates(known, round_index):
-    return int(known.counts[min(round_index, known.counts.size - 1)])
+def _number_of_candidates(table, num_clients, round_index):
+    first = _ALIAS + 2 * num_clients
+    return int(table[min(first + round_index, table.size - 1)])
 
 
 @compiled
 def _propose_by_weight(round_index, table, memory, weights, rng, candidates):
-    num_clients, known = weights.size, _read(table, weights.size)
-    size = _number_of_candidates(known, round_index)
+    num_clients, alias = weights.size, table[_ALIAS : _ALIAS + 2 * weights.size]
+    size = _number_of_candidates(table, num_clients, round_index)
     filled, stamp = 0, float(round_index)
     if size == num_clients:
         for k in range(num_clients):
@@ -387,7 +376,7 @@ def _propose_by_weight(round_index, table, memory, weights, rng, candidates):
     # way the next client has its exact law given those drawn before, which memory[k] == stamp marks.
     tries = 0
     while filled < size and tries < 4 * size + 16:
-        k = draw_by_weight(known.alias, rng)
+        k = draw_by_weight(alias, rng)
         candidates[np.uint64(filled)] = k
         filled += (memory[k] != stamp) & (weights[k] > 0.0)
         memory[k] = stamp
@@ -400,7 +389,7 @@ def _propose_by_weight(round_index, table, memory, weights, rng, candidates):
 @compiled
 def _propose_most(round_index, table, memory, weights, rng, candidates):
     # One number for each client is cheaper than rejection if most clients are drawn.
-    return first_arrivals(weights, rng, _number_of_candidates(_read(table, weights.size), round_index), candidates)
+    return first_arrivals(weights, rng, _number_of_candidates(table, weights.size, round_index), candidates)
 
 
 @compiled
@@ -418,7 +407,7 @@ def _select_largest_transformed(round_index, table, memory, weights, candidates,
 
 @compiled
 def _select_by_memory(round_index, table, memory, weights, candidates, losses, rng, chosen):
-    most = _number_of_candidates(_read(table, weights.size), round_index)
+    most = _number_of_candidates(table, weights.size, round_index)
     drawn, reports = np.empty(most, dtype=np.int64), np.empty(most)
     size = _propose_by_weight(round_index, table, memory, weights, rng, drawn)
     for j in range(size):
