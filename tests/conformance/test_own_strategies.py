@@ -32,7 +32,7 @@ STRATEGIES: list[tuple[Any, dict[str, Any]]] = [
     (S.ActiveFederated(2, (10,) * K), {}),
     (S.ActiveFederatedByReports(3), {}),
     (S.Available(S.PowerOfChoice(1, 2), S.BernoulliAvailability(0.7), "allow"), {}),
-    (S.LossMatching(PRIORITY, (0.5,) * K, 1.5, participation=S.UniformFraction(0.5)), SHARES),
+    (S.LossMatching(PRIORITY, (0.5,) * K, 1.5, fraction=0.5), SHARES),
     (S.GreedyShapley(2), {}),
     (S.UpperConfidenceShapley(2), {}),
     (S.SoftmaxShapley(3), {}),

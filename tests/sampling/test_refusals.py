@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 
 from fedtheory import sampling as s
-from fedtheory.sampling.availability import available_probabilities
 from fedtheory.sampling.cohorts import cohort_law
 from fedtheory.sampling.correlated import ExactlyOne, IndependentSampling, NiceSampling
 from fedtheory.sampling.inclusion import power_of_choice_inclusion
 from fedtheory.sampling.probability_matrices import admissibility_margin, probability_matrix
 
 NAN, INF = float("nan"), float("inf")
-HERE, HALVES, NEVER = [True, True], [0.5, 0.5], ExactlyOne([0.0, 1.0]).matrix
+HALVES, NEVER = [0.5, 0.5], ExactlyOne([0.0, 1.0]).matrix
 PROBABILITIES = (s.optimal_probabilities, s.approximate_probabilities, s.rational_probabilities, s.improvement_factor)
 REFUSED: list[tuple[Callable[..., Any], list[Any]]] = [
     *((one, [norms, 1]) for one in PROBABILITIES for norms in ([1.0, -2.0], [1.0, NAN], [INF, 1.0], [[1.0]])),
@@ -30,12 +29,6 @@ REFUSED: list[tuple[Callable[..., Any], list[Any]]] = [
     (s.clustered_distributions, [[1.0], 0]),
     (s.clustered_covariance, [[[0.5, 0.6]]]),
     (s.clustered_covariance, [np.zeros((0, 2))]),
-    (available_probabilities, [[1.0, 2.0], 1, [1, 0], HALVES]),
-    (available_probabilities, [[1.0, 2.0], 1, [True], HALVES]),
-    (available_probabilities, [[1.0, 2.0], 1, HERE, [0.0, 0.5]]),
-    (available_probabilities, [[1.0, 2.0], 1, HERE, [1.5, 0.5]]),
-    (available_probabilities, [[1.0, 2.0], 3, HERE, HALVES]),
-    (available_probabilities, [[-1.0, 2.0], 1, HERE, HALVES]),
     (cohort_law, [[1] * 17, [1] * 17, 1, 2]),
     *((law, arguments) for law in (cohort_law, power_of_choice_inclusion) for arguments in (
         [[1, 0], [1, 2], 1, 2], [[1, 1], [1, 2], 3, 2], [[1, 1], [1], 1, 2], [[1, -1], [1, 2], 1, 1],
