@@ -34,7 +34,7 @@ __all__ = ["BATCH", "NUMBERS", "ROWS", "Extra", "Numbers", "State", "run_replica
 # How a replicate ends, unless it diverges.
 FINISHED, SHORTFALL, FAULT, STOPPED = -1, -2, -3, -4
 # Replicates of one call, which takes a millisecond for the functions that it is given.
-BATCH = 2
+BATCH = 4
 (
     _LOSSES, _TRAIN, _EXCESS, _ATTEND, _PROPOSE, _SELECT, _WEIGH, _VALUE, _OBSERVE, _CORRECT, _MESSAGE, _COMPRESS,
     _COMBINE,
