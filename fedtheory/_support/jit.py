@@ -48,10 +48,7 @@ def compiled_for(signature: Any, function: Any, *, is_kept: bool = True) -> Any:
     """
     if not is_compiled(function):
         return function
-    with warnings.catch_warnings():
-        # The loop holds the lock of the interpreter only while it restarts generators.
-        warnings.filterwarnings("ignore", "Code running in object mode", numba.NumbaWarning)
-        return _kept(function.py_func, signature) if is_kept else numba.njit(signature, **_ALWAYS)(function.py_func)
+    return _kept(function.py_func, signature) if is_kept else numba.njit(signature, **_ALWAYS)(function.py_func)
 
 
 def jitable(function: Function) -> Function:

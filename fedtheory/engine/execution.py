@@ -80,8 +80,7 @@ def _run_all(run: _Run, num_threads: int, report: Callable[[int], None], *, wake
     """Run the replicates on threads until all are finished, one fails, or Ctrl-C is pressed."""
     first = Worker(run.job, run.functions, run.stop)
     first.compile()
-    # Every thread has two parts or more, so that none waits long for the last one.
-    at_once = max(1, min(first.num_at_once, -(-len(run.seeds) // (2 * num_threads))))
+    at_once = max(1, min(first.num_at_once, -(-len(run.seeds) // num_threads)))
     parts = iter([range(i, min(i + at_once, len(run.seeds))) for i in range(0, len(run.seeds), at_once)])
     count = min(num_threads, -(-len(run.seeds) // at_once))
     messages = SimpleQueue[Any]()

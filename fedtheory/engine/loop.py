@@ -19,11 +19,10 @@ with and without the steps in brackets. A rule in plain Python runs in the same 
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import objmode
 
 from fedtheory._support.jit import compiled, jitable
 from fedtheory._support.validate import Array
@@ -31,12 +30,12 @@ from fedtheory.engine.contract import SLOTS
 from fedtheory.engine.game import value_cohort
 from fedtheory.selection.availability import keep_present, update_weights
 
-__all__ = ["BATCH", "NUMBERS", "ROWS", "Extra", "Numbers", "State", "beginning", "run_replicates"]
+__all__ = ["BATCH", "NUMBERS", "ROWS", "Extra", "Numbers", "State", "run_replicates"]
 
 # How a replicate ends, unless it diverges.
 FINISHED, SHORTFALL, FAULT, STOPPED = -1, -2, -3, -4
-# Most replicates of one call, which takes a millisecond for the functions that it is given.
-BATCH = 16
+# Replicates of one call, which takes a millisecond for the functions that it is given.
+BATCH = 4
 (
     _LOSSES, _TRAIN, _EXCESS, _ATTEND, _PROPOSE, _SELECT, _WEIGH, _VALUE, _OBSERVE, _CORRECT, _MESSAGE, _COMPRESS,
     _COMBINE,
@@ -129,14 +128,13 @@ class Extra(NamedTuple):
 @compiled
 def run_replicates(  # noqa: PLR0915 # one loop, in the order of the list above
     problem, validation, test, losses, train, excess, propose, select, weigh, observe, mistakes, coalition, attend,
-    correct, message, compress, combine, value, n, s, x, work, stop, streams, selection_rng, training_rng,
-    attendance_rng, method_rng, recorded, counts, ended,
+    correct, message, compress, combine, value, n, s, x, work, stop, rngs, attendance_rng, method_rng, recorded, counts,
+    ended,
 ):  # fmt: skip
     """Run one replicate for each entry of ``ended``, in which it writes the round of divergence, or how else it ended.
 
-    ``streams`` has the states in which the generators for selection and training begin a replicate, shape
-    (replicates, 2, 4); the first replicate takes them as they are. After a replicate that did not finish no other one
-    starts. ``x`` and the functions from ``mistakes`` on are None in a run without the steps in brackets.
+    ``rngs`` are two generators for each replicate, for selection and training. After a replicate that did not finish no
+    other one starts. ``x`` and the functions from ``mistakes`` on are None in a run without the steps in brackets.
     """
     # Names of their own compile faster than attributes.
     (
@@ -147,10 +145,7 @@ def run_replicates(  # noqa: PLR0915 # one loop, in the order of the list above
     for r in range(ended.size):
         if r > 0 and ended[r - 1] < FINISHED:
             break
-        if r > 0:
-            with objmode():
-                restart(selection_rng, streams[r, 0])
-                restart(training_rng, streams[r, 1])
+        selection_rng, training_rng = rngs[r]
         ended[r], row, until = FINISHED, 0, 0
         copy(initial, 0, model.size, model)
         copy(first_memory, 0, memory.size, memory)
@@ -339,19 +334,6 @@ def run_replicates(  # noqa: PLR0915 # one loop, in the order of the list above
             if records:
                 row, until = row + 1, n.every
             until -= 1
-
-
-def beginning(rng: np.random.Generator) -> list[int]:
-    """Return the state of a new generator of the kind PCG64 as four numbers of 64 bits."""
-    state: Any = rng.bit_generator.state["state"]
-    return [half for name in ("state", "inc") for half in divmod(state[name], 2**64)]
-
-
-def restart(rng: np.random.Generator, state: npt.NDArray[np.uint64]) -> None:
-    """Set a generator to the beginning of another one."""
-    high, low, increment_high, increment_low = state.tolist()
-    both = {"state": high * 2**64 + low, "inc": increment_high * 2**64 + increment_low}
-    rng.bit_generator.state = {"bit_generator": "PCG64", "state": both, "has_uint32": 0, "uinteger": 0}
 
 
 @jitable

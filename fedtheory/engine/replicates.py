@@ -28,7 +28,6 @@ from fedtheory.engine.loop import (
     Extra,
     Numbers,
     State,
-    beginning,
 )  # fmt: skip
 from fedtheory.engine.signatures import function_type, signature_of
 from fedtheory.methods.rules import METHOD_RULES, Method, MethodRules
@@ -255,11 +254,11 @@ class Worker:
     def _arguments(self, seeds: Any, recorded: Array, counts: Any, ended: Any) -> dict[str, Any]:
         job, by_slot = self.job, self.functions.by_slot
         needed = 4 if job.method_rules is not None else 3 if job.rules.attend is not None else 2
-        rngs = [[np.random.Generator(np.random.PCG64(child)) for child in seed.spawn(needed)] for seed in seeds]
-        beginnings = [[beginning(rng) for rng in ours[:2]] for ours in rngs]
-        streams: dict[str, Any] = {"streams": np.array(beginnings, dtype=np.uint64)}
-        for place, name in enumerate(STREAMS):
-            streams[name] = (rngs[0] + rngs[0][:1] * 2)[place] if place < 2 or job.has_extra else None
+        rngs = [[np.random.default_rng(child) for child in seed.spawn(needed)] for seed in seeds]
+        pairs = [(one[0], one[1]) for one in rngs]
+        streams: dict[str, Any] = {"rngs": tuple(pairs + pairs[:1] * (BATCH - len(pairs)))}
+        for place, name in enumerate(STREAMS[2:], 2):
+            streams[name] = (rngs[0] + rngs[0][:1] * 2)[place] if job.has_extra else None
         optional = {name: by_slot[name] if job.has_extra else None for name in _OPTIONAL}
         return {
             **self.arrays, **{name: by_slot[name] for name in _CORE}, **optional, "numbers": self.numbers,
