@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from tests.environment import ROOT
-from tests.quick_studies import SCRIPTS
 
 NOTEBOOKS = runpy.run_path(str(ROOT / "docs" / "notebooks.py"))
 
@@ -34,18 +33,6 @@ def as_script(notebook: dict[str, Any], folder: Path) -> str:
         elif "IPython" not in source:
             code.append(source)
     return "\n".join(code)
-
-
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
-def test_a_notebook_brings_what_it_imports(script: Path, tmp_path: Path) -> None:
-    code = as_script(notebook_of(script), tmp_path)
-    assert "--quick" in code
-    beside = {file.stem for file in tmp_path.glob("*.py")}
-    imported = [line.split()[1] for line in code.splitlines() if line.startswith(("from _", "import _"))]
-    for file in tmp_path.glob("*.py"):
-        lines = file.read_text(encoding="utf-8").splitlines()
-        imported += [line.split()[1] for line in lines if line.startswith(("from _", "import _"))]
-    assert set(imported) - {"__future__"} <= beside
 
 
 @pytest.mark.slow

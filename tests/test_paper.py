@@ -7,7 +7,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from fedtheory.bounds import fedprox
 from fedtheory.errors import AssumptionViolated
 from fedtheory.theorem.assumptions import Hypothesis
 from fedtheory.theorem.bound import is_bound, states
@@ -49,15 +48,6 @@ def test_exactly_the_forms_that_no_paper_states_rest_on_this_project():
     for statement in statements:
         is_own = statement.form in ("derived", "refined", "variant")
         assert (statement.basis == "own") == is_own == (statement.paper is FEDTHEORY) == bool(statement.related)
-
-
-def test_bounds_say_whether_they_follow_the_print_a_quotation_or_the_memory():
-    basis = {name: bound.statement.basis for name, bound in known_bounds().items()}
-    theorems = ("full_participation_gap", "with_replacement_gap", "without_replacement_gap")
-    assert {basis[f"fedavg.{name}"] for name in theorems} == {"printed"}
-    assert fedprox.loss_change.printed.statement.basis == "printed"
-    assert basis["proxskip.fixed_step_potential"] == "quoted"
-    assert basis["fedavg.one_step"] == "remembered"
 
 
 def test_value_is_the_sum_of_the_terms():
@@ -134,9 +124,3 @@ def test_statements_accept_the_schemes_they_name():
     assert not mean.accepts(Scheme("multinomial", "weighted"))
     assert Statement(PAPER, "1").accepts(Scheme("whatever", "weighted"))
     assert Statement(PAPER, "1").schemes == (ANY_SCHEME,)
-
-
-def test_a_formula_names_no_argument_as_code_does() -> None:
-    # What has no letter in its paper is written out in the docstring: 2L(F_k(w)-F_k^*), not 2 L excess.
-    unreadable = [name for name, bound in known_bounds().items() if r"\mathrm" in bound._repr_latex_()]
-    assert unreadable == []
