@@ -37,12 +37,9 @@ def as_script(notebook: dict[str, Any], folder: Path) -> str:
 
 @pytest.mark.slow
 def test_a_notebook_runs_away_from_the_project(tmp_path: Path) -> None:
-    script = ROOT / "studies" / "power_of_choice_quadratic.py"
+    script = ROOT / "studies" / "error_floor.py"
     (tmp_path / "cells.py").write_text(as_script(notebook_of(script), tmp_path), encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "MPLBACKEND": "agg"}
     subprocess.run([sys.executable, "cells.py"], cwd=tmp_path, env=environment, check=True, capture_output=True)
-    assert list(tmp_path.glob("results/power_of_choice_quadratic/*.png"))
-    assert (
-        json.loads((tmp_path / "results/power_of_choice_quadratic/metadata.json").read_text())["study"]
-        == "power_of_choice_quadratic"
-    )
+    assert list(tmp_path.glob("results/error_floor/*.png"))
+    assert json.loads((tmp_path / "results/error_floor/metadata.json").read_text())["study"] == "error_floor"
