@@ -8,7 +8,7 @@ from itertools import permutations
 from typing import Any, NamedTuple
 
 from fedtheory.worst_case._constants import Constant, key_of
-from fedtheory.worst_case._coq_names import CLASSES, OF_FUNCTION, VERBS, NotStated, identifier
+from fedtheory.worst_case._coq_names import OF_FUNCTION, VERBS, NotStated, identifier
 from fedtheory.worst_case._coq_terms import (
     ONE,
     ZERO,
@@ -30,6 +30,7 @@ from fedtheory.worst_case._coq_terms import (
 )
 from fedtheory.worst_case.checker._forms import Call, Constraint, Form, Function, Vector
 from fedtheory.worst_case.checker._problem import Problem
+from fedtheory.worst_case.function_classes import class_of
 
 __all__: list[str] = []
 
@@ -157,11 +158,9 @@ class Statement:
     def _refuse_unstated(self) -> None:
         """Raise NotStated if a part of the problem has no formal statement."""
         for one in self.problem.functions:
-            if one.kind == "operator":
-                message = f"the operator {one.name}, and operators have no formal statement"
-                raise NotStated(message)
-            if unknown := [key for key, c in one.of.items() if c is not False and key not in CLASSES]:
-                message = f"{one.name} of a class with {' and '.join(unknown)}, which has no formal statement yet"
+            of = class_of(one.of, one.kind)
+            if of.coq is None:
+                message = f"{one.name}, and {of.without_coq}"
                 raise NotStated(message)
         for verb, *_ in self.problem.verbs:
             if verb not in VERBS:
@@ -345,13 +344,15 @@ class Statement:
     def _declare(self, one: Function) -> Declared:
         """State the class of a function."""
         name, c = identifier(one.name, self.taken, OF_FUNCTION), one.number
+        names = class_of(one.of).coq
+        classes = names(tight) if names else []
         found = Declared(one, name, f"grad_{name}", {})
         if found.is_smooth:
-            self._declare_smooth(found)
+            self._declare_smooth(found, *classes[:2])
         elif one.of["indicator"]:
             self.binders.append(f"({name} : V -> Prop)")
             if (size := c("diameter")) is not None:
-                h = self.hypothesis(f"diameter {tight(size)} {name}")
+                h = self.hypothesis(f"{classes[0]} {name}")
                 self.follows(
                     f"fun x y => call_diameter {tight(size)} {tight(size**2)} {name} x y ltac:(lra) {h}",
                     f"{name}_class",
@@ -359,26 +360,26 @@ class Statement:
         else:
             self.binders += [f"({found.domain} : V -> Prop)"] * (found.domain != "everywhere") + [f"({name} : V -> R)"]
             if (most := c("lipschitz")) is not None:
-                h = self.follows(self.hypothesis(f"lipschitz {tight(most)} {name}"), f"{name}_lipschitz")
+                h = self.follows(self.hypothesis(f"{classes[0]} {name}"), f"{name}_lipschitz")
                 lemma = f"call_lipschitz {tight(most)} {tight(most**2)} {name} ltac:(lra) ltac:(lra) {h}"
                 self.follows(lemma, f"{name}_class")
         return found
 
-    def _declare_smooth(self, one: Declared) -> None:
+    def _declare_smooth(self, one: Declared, lower: str, upper: str) -> None:
         name, mu, L = one.name, one.of.of["mu"], one.of.of["L"]
         both = f"{name} {one.slope}"
         if self.has_clients:
-            self._declare_clients(one)
+            self._declare_clients(one, lower, upper)
             return
         self.binders += [f"({name} : V -> R)", f"({one.slope} : V -> V)"]
         if mu < 0 and mu != -L:
-            low, up = (self.hypothesis(f"{kind} {tight(c)} {both}") for kind, c in (("lower", mu), ("upper", L)))
+            low, up = (self.hypothesis(f"{kind} {both}") for kind in (lower, upper))
         elif mu < 0:
             h = self.hypothesis(f"smooth {tight(L)} {both}")
             low, up = f"(lower_le (- {tight(L)}) {tight(mu)} {both} ltac:(lra) (proj2 {h}))", f"(proj1 {h})"
         else:
-            low = self.hypothesis(f"strongly_convex {tight(mu)} {both}" if mu else f"convex {both}")
-            up = f"(proj1 {self.hypothesis(f'smooth {tight(L)} {both}')})"
+            low = self.hypothesis(f"{lower} {both}")
+            up = f"(proj1 {self.hypothesis(f'{upper} {both}')})"
         self.follows(up, f"{name}_upper")
         self._pairs(one, both, low, up)
 
@@ -392,13 +393,11 @@ class Statement:
         )
         self.follows(f"{lemma} ltac:(lra) ltac:(lra) {low} {up}", f"{one.name}_pairs")
 
-    def _declare_clients(self, one: Declared) -> None:
+    def _declare_clients(self, one: Declared, lower: str, upper: str) -> None:
         name, slope, mu, L = one.name, one.slope, one.of.of["mu"], one.of.of["L"]
         both = f"({name} k) ({slope} k)"
         self.binders += [f"({name} : nat -> V -> R)", f"({slope} : nat -> V -> V)"]
-        kind = f"strongly_convex {tight(mu)}" if mu > 0 else f"lower {tight(mu)}" if mu else "convex"
-        low = self.hypothesis(f"(forall k, {kind} {both})")
-        up = self.hypothesis(f"(forall k, {'smooth' if mu >= 0 else 'upper'} {tight(L)} {both})")
+        low, up = (self.hypothesis(f"(forall k, {kind} {both})") for kind in (lower, upper))
         self.follows(f"fun k => proj1 ({up} k)" if mu >= 0 else up, f"{name}_upper")
         lifted = [f"(all_{kind} p {tight(c)} {name} {slope} {h})" for kind, c, h in
                   (("lower", mu, low), ("upper", L, f"{name}_upper"))]  # fmt: skip

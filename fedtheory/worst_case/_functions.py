@@ -12,9 +12,9 @@ from typing import Any, overload
 from fedtheory._support import validate
 from fedtheory._support.wording import truncate
 from fedtheory.worst_case._constants import written
-from fedtheory.worst_case._interpolation import Call, FunctionClass, OperatorClass
 from fedtheory.worst_case._record import Declared, Record
 from fedtheory.worst_case._vectors import Form, Key, Value, Vector, fraction
+from fedtheory.worst_case.function_classes.interface import Call, FunctionClass
 
 __all__ = ["Clients", "Function", "Operator", "Sum", "Term"]
 
@@ -68,7 +68,7 @@ class _Called:
         if x.key not in self._places:
             self._places[x.key] = len(known.calls)
             slope = self.slope(x) if gradient is None else gradient
-            own = self.record.zero() if getattr(self.of, "indicator", False) else self.record.value()
+            own = self.record.zero() if self.of.indicator else self.record.value()
             exact = known.exact and self._compares(x.blocks.union(slope.blocks).difference(self.blocks))
             self.declared = known._replace(calls=(*known.calls, Call(x, slope, level or own)), exact=exact)
         elif gradient is not None:
@@ -283,7 +283,7 @@ class Term(ABC):
 
     def _refuse_unless_convex(self, verb: str) -> None:
         for c, part in self.parts():
-            if c < 0 or not part.of.is_convex:
+            if c < 0 or not part.of.mu >= 0:
                 message = f"{verb}() must be asked of a sum of convex functions, got {part.name} (stationary_point())"
                 raise ValueError(message)
 
@@ -330,7 +330,6 @@ class Sum(Term):
 class Function(_Called, Term):
     """A function of a class, described by its gradients and values at the points where it is called."""
 
-    of: FunctionClass
     num_clients = 1
 
     def __init__(
@@ -425,9 +424,7 @@ class Function(_Called, Term):
 class Operator(_Called):
     """An operator of a class, described by its values at the points where it is called."""
 
-    of: OperatorClass
-
-    def __init__(self, record: Record, name: str, of: OperatorClass) -> None:
+    def __init__(self, record: Record, name: str, of: FunctionClass) -> None:
         super().__init__(record, Declared(name, of, (0,), (), exact=of.exact))
 
     def __repr__(self) -> str:

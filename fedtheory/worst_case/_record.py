@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, final
 
 from fedtheory._support.wording import truncate
 from fedtheory.worst_case._constants import vanishes, written
-from fedtheory.worst_case._interpolation import Call, FunctionClass, Noise, OperatorClass
 from fedtheory.worst_case._vectors import Basis, Form, Key, Value, Vector, fraction
+from fedtheory.worst_case.function_classes.interface import Call, FunctionClass, Noise
 
 __all__: list[str] = []
 
@@ -82,7 +82,7 @@ class Declared(NamedTuple):
     """
 
     name: str
-    of: FunctionClass | OperatorClass
+    of: FunctionClass
     blocks: tuple[int, ...]
     calls: tuple[Call, ...]
     minimum: int | None = None
@@ -336,7 +336,8 @@ class Record:
         >>> record = Record()
         >>> start = record.named(record.vector(), "x1")
         >>> calls = [Call(at, record.vector(), Value()) for at in (record.vector(verb="zero"), start, record.vector())]
-        >>> _ = record.declare(Declared("f", FunctionClass(), (0,), tuple(calls)))
+        >>> from fedtheory.worst_case.function_classes.nonsmooth_functions import nonsmooth
+        >>> _ = record.declare(Declared("f", nonsmooth(Fraction(0)), (0,), tuple(calls)))
         >>> [record.point_names()[call.at.key] for call in calls]
         ['x*', 'x1', 'x2']
         """

@@ -39,12 +39,13 @@ from fedtheory._support.summary import Summary, short_text
 from fedtheory._support.wording import format_number, truncate
 from fedtheory.worst_case._constants import written
 from fedtheory.worst_case._functions import Clients, Function, Operator, Sum, Term, own_vector, positive_number
-from fedtheory.worst_case._interpolation import FunctionClass, OperatorClass
-from fedtheory.worst_case._names import Names, class_text
+from fedtheory.worst_case._names import TEXT, Names
 from fedtheory.worst_case._record import SERVER, Declared, Record, checked_name
 from fedtheory.worst_case._semidefinite import Program, completed, relaxations, semidefinite_program
 from fedtheory.worst_case._vectors import Form, Value, Vector, exact, fraction, one_owner
 from fedtheory.worst_case.arguments import listed, spelled
+from fedtheory.worst_case.function_classes import class_of
+from fedtheory.worst_case.function_classes.interface import FunctionClass
 from fedtheory.worst_case.instances import is_attained
 from fedtheory.worst_case.proofs import NARROW, prove, short_point, with_ray
 from fedtheory.worst_case.worst_cases import Case, WorstCase, worst_of
@@ -97,7 +98,7 @@ class Problem:
     @property
     def _summary(self) -> Summary:
         names = Names(self.record)
-        functions = [f"{one.name}: {_number_of(one)}{class_text(one.of)}" for one in self.record.declared]
+        functions = [f"{one.name}: {_number_of(one)}{one.of.text(TEXT.number)}" for one in self.record.declared]
         constraints = [
             f"{names.form(one.form)} {'=' if one.is_equality else '<='} {format_number(one.bound)}"
             for one in self.record.constraints[:_SHOWN]
@@ -187,8 +188,24 @@ class Problem:
             An object with the methods ``gradient``, ``value``, ``minimizer``, ``stationary_point``, ``proximal``,
             ``line_search`` and ``inexact_gradient``. Combinations such as ``2 * f + g`` have these methods, too.
         """
-        of = _function_class(mu, L, lipschitz, quadratic, polyak)
-        return Function(self.record, self._called("f", name), of, self._least(minimum, of))
+        return self.function_of(_function_class(mu, L, lipschitz, quadratic, polyak), minimum=minimum, name=name)
+
+    def function_of(
+        self, of: FunctionClass, *, num_clients: int = 1, minimum: int | None = None, name: str = ""
+    ) -> Function:
+        """Return a function, or clients, of a class that is written like those of ``worst_case.function_classes``.
+
+        Parameters
+        ----------
+        of
+            The class.
+        num_clients
+            As of ``clients``; 1 for a single function.
+        minimum, name
+            As of ``function``.
+        """
+        made = Function if num_clients == 1 else partial(Clients, num_clients=num_clients)
+        return made(self.record, self._called("f", name), of, least=self._least(minimum, of))
 
     def indicator(self, diameter: Any = None, *, name: str = "") -> Function:
         """Return the indicator of a convex set: 0 on it, infinite outside.
@@ -205,9 +222,7 @@ class Problem:
         Function
             The indicator. ``proximal`` is the projection, and ``linear_minimizer`` is a step of the Frank-Wolfe method.
         """
-        size = None if diameter is None else positive_number("diameter", diameter)
-        of = FunctionClass(indicator=True, diameter=size)
-        return Function(self.record, self._called("f", name), of)
+        return self.function_of(class_of({"indicator": True, "diameter": _optional("diameter", diameter)}), name=name)
 
     @spelled
     def operator(
@@ -245,15 +260,12 @@ class Problem:
                 "an operator must be described once, got monotone and strongly_monotone or nonexpansive and lipschitz"
             )
             raise ValueError(message)
-        of = OperatorClass(
-            Fraction(0) if monotone else _optional("strongly_monotone", strongly_monotone),
-            _optional("cocoercive", cocoercive),
-            Fraction(1) if nonexpansive else _optional("lipschitz", lipschitz),
-        )
-        if of == OperatorClass():
-            message = "an operator must have a hypothesis, monotone=True for example, got none"
-            raise ValueError(message)
-        return Operator(self.record, self._called("T", name), of)
+        given = {
+            "strongly_monotone": Fraction(0) if monotone else _optional("strongly_monotone", strongly_monotone),
+            "cocoercive": _optional("cocoercive", cocoercive),
+            "lipschitz": Fraction(1) if nonexpansive else _optional("lipschitz", lipschitz),
+        }
+        return Operator(self.record, self._called("T", name), class_of(given, "operator"))
 
     @spelled
     def clients(
@@ -572,28 +584,17 @@ def _function_class(mu: Any, L: Any, lipschitz: Any, quadratic: bool, polyak: An
             "demand them with at_most, of vectors that equal_to makes orthogonal)"
         )
         raise TypeError(message)
-    low = fraction("mu", mu)
-    high = _optional("L", L)
-    of = FunctionClass(
-        mu=low,
-        L=high,
-        lipschitz=_optional("lipschitz", lipschitz),
-        polyak=_optional("polyak", polyak),
-        quadratic=validate.boolean("quadratic", quadratic),
-    )
-    if high is not None and low >= high:
-        message = f"mu must be below L, got mu={written(mu)} and L={written(L)}"
-        raise ValueError(message)
-    if high is None and (of.quadratic or of.polyak is not None):
+    given = {
+        "mu": fraction("mu", mu),
+        "L": _optional("L", L),
+        "lipschitz": _optional("lipschitz", lipschitz),
+        "polyak": _optional("polyak", polyak),
+        "quadratic": validate.boolean("quadratic", quadratic),
+    }
+    if L is None and (quadratic or polyak is not None):
         message = "a function that is quadratic, or of Polyak's class, must have an L, got None"
         raise ValueError(message)
-    if high is not None and of.polyak is not None and of.polyak > high:
-        message = f"polyak must be at most {written(high)}, the value of L, got {written(of.polyak)}"
-        raise ValueError(message)
-    if low < 0 and of.polyak is not None and of.quadratic:
-        message = f"mu must be at least 0 for quadratics of Polyak's class, got {written(low)}"
-        raise ValueError(message)
-    return of
+    return class_of(given)
 
 
 def _optional(name: str, number: Any) -> Fraction | None:

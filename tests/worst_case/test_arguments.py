@@ -69,4 +69,4 @@ def test_a_comparison_takes_the_constants_of_its_bound_as_fractions(given: dict[
 
 
 def test_rationals_of_other_libraries_are_taken() -> None:
-    assert Problem().function(mu=np.int64(1), L=np.int32(2)).of.L == 2
+    assert Problem().function(mu=np.int64(1), L=np.int32(2)).of.parameters["L"] == 2
