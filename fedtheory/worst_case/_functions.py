@@ -152,16 +152,8 @@ class Term(ABC):
     def minimizer(self, at: Vector | None = None, *, objective_gap: Any = None, name: str = "") -> Vector:
         """Return the minimizer of a convex function, at which gradients add up to 0.
 
-        Parameters
-        ----------
-        at
-            Position of the minimizer, such as ``p.origin``, which may be one point of a problem. By default it is
-            arbitrary.
-        objective_gap
-            Largest value of Gamma, ``F* - sum c F_k*``, for a sum or for clients. If it is 0, all of them have this
-            minimizer.
-        name
-            Name of the minimizer.
+        It is arbitrary, or placed ``at`` a point such as ``p.origin``. ``objective_gap`` bounds Gamma,
+        ``F* - sum c F_k*``, of a sum or of clients; if it is 0, all of them have this minimizer.
         """
         self._refuse_unless_convex("minimizer")
         gap = None if objective_gap is None else nonnegative_number("objective_gap", objective_gap)

@@ -167,19 +167,10 @@ class Record:
         of: Iterable[tuple[Fraction, str]] = (),
         numbers: Iterable[Fraction] = (),
     ) -> Vector:
-        """Make a vector that may depend on the same sources of variation as some vectors; all vectors are made here.
+        """Make a vector that may depend on the same sources of variation as some vectors; each vector is made here.
 
-        It is free in each of the given blocks, and in each block on which an input depends.
-
-        Examples
-        --------
-        A function of a noise has a mean, and a function of a client's noise also differs among the clients.
-
-        >>> record = Record()
-        >>> deviations = record.block("f0")
-        >>> noise = record.noise("f0", record.vector(), blocks=(0, deviations))
-        >>> sorted(noise.blocks), sorted(record.vector(noise).blocks)
-        ([2], [0, 1, 2])
+        It is free in each of the given blocks, and in each block on which an input depends. A function of a noise has a
+        mean, and a function of a client's noise also differs among the clients.
         """
         step = Step(verb, Vector({}), tuple(of), inputs, tuple(numbers))
         return self._made(self._closed(inputs, blocks), step)
@@ -331,16 +322,7 @@ class Record:
         return len(self.declared) - 1
 
     def point_names(self) -> dict[Key, str]:
-        """Return names of all points: given names, ``x*`` for minimizers and the like, and numbered names.
-
-        >>> record = Record()
-        >>> start = record.named(record.vector(), "x1")
-        >>> calls = [Call(at, record.vector(), Value()) for at in (record.vector(verb="zero"), start, record.vector())]
-        >>> from fedtheory.worst_case.function_classes.nonsmooth_functions import nonsmooth
-        >>> _ = record.declare(Declared("f", nonsmooth(Fraction(0)), (0,), tuple(calls)))
-        >>> [record.point_names()[call.at.key] for call in calls]
-        ['x*', 'x1', 'x2']
-        """
+        """Return names of all points: given names, ``x*`` for minimizers and the like, and numbered names."""
         found = {vector.key: name for name, vector in self.names.items()}
         special = {step.made.key for step in self.steps if step.verb in SPECIAL}
         taken = {*self.names}

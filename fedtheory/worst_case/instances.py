@@ -199,15 +199,10 @@ class Instance(Mapping[str, Array]):
         }
 
     def plot_functions(self, axes: Axes) -> Axes:
-        """Plot the smooth convex functions along the line from the first point to the minimizer; return the Axes.
+        """Plot the smooth convex functions from the first point to the minimizer on an Axes, and return it.
 
         The curve is the largest function of the class with the values and gradients of the worst case. Dots are the
         points of the run, projected onto the line.
-
-        Parameters
-        ----------
-        axes
-            The Axes to draw on.
         """
         smooth = {
             f"{name}, client {k}" if len(own) > 1 else name: f
@@ -232,13 +227,10 @@ class Instance(Mapping[str, Array]):
         return axes
 
     def plot_plane(self, axes: Axes) -> Axes:
-        """Plot the points in the plane of the first two coordinates; return the Axes.
+        """Plot the points in the plane of the first two coordinates on an Axes, and return it.
 
-        Parameters
-        ----------
-        axes
-            The Axes to draw on. The label states the share of all squared distances that lies in the plane. It is 1 if
-            the worst case has at most two dimensions.
+        The label states the share of all squared distances that lies in the plane. It is 1 if the worst case has at
+        most two dimensions.
         """
         known = [(name, row) for name in self for row in self[name].reshape(-1, self.dim)]
         places = np.array([row for _, row in known])

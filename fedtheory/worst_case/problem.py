@@ -118,32 +118,16 @@ class Problem:
         return short_text(names.vector(term) if isinstance(term, Vector) else names.form(Form.of(term)))
 
     def point(self, name: str = "") -> Vector:
-        """Return an arbitrary point.
+        """Return an arbitrary point, whose name in ``instance()``, in proofs and in messages must be unique.
 
-        Parameters
-        ----------
-        name
-            Name of the point in ``instance()``, in proofs and in messages; it must be unique.
-
-        Returns
-        -------
-        Vector
-            The point. Vectors add, subtract and scale by integers and fractions; ``x @ y`` and ``x.square`` are forms.
+        Vectors add, subtract and scale by integers and fractions; ``x @ y`` and ``x.square`` are forms.
         """
         return self.record.named(self.record.vector(), name)
 
     vector = point
 
     def name(self, vector: Vector, name: str) -> Vector:
-        """Give a vector, such as a model of a method, a name and return it.
-
-        Parameters
-        ----------
-        vector
-            A vector of this problem other than the origin.
-        name
-            Name of the vector, as in ``point``.
-        """
+        """Give a vector, such as a model of a method, a name as in ``point``, and return it; the origin has no name."""
         return self.record.named(own_vector("name", vector, self.record), name)
 
     @property
@@ -193,16 +177,9 @@ class Problem:
     def function_of(
         self, of: FunctionClass, *, num_clients: int = 1, minimum: int | None = None, name: str = ""
     ) -> Function:
-        """Return a function, or clients, of a class that is written like those of ``worst_case.function_classes``.
+        """Return a function of a class that is written like those of ``worst_case.function_classes``.
 
-        Parameters
-        ----------
-        of
-            The class.
-        num_clients
-            As of ``clients``; 1 for a single function.
-        minimum, name
-            As of ``function``.
+        With several clients, each of them has a function of the class. ``minimum`` and ``name`` are as in ``function``.
         """
         made = Function if num_clients == 1 else partial(Clients, num_clients=num_clients)
         return made(self.record, self._called("f", name), of, least=self._least(minimum, of))
@@ -210,17 +187,8 @@ class Problem:
     def indicator(self, diameter: Any = None, *, name: str = "") -> Function:
         """Return the indicator of a convex set: 0 on it, infinite outside.
 
-        Parameters
-        ----------
-        diameter
-            Diameter of the set; None for an unbounded set.
-        name
-            As of ``function``.
-
-        Returns
-        -------
-        Function
-            The indicator. ``proximal`` is the projection, and ``linear_minimizer`` is a step of the Frank-Wolfe method.
+        ``diameter`` bounds the diameter of the set, which may be unbounded by default. ``proximal`` is the projection,
+        and ``linear_minimizer`` is a step of the Frank-Wolfe method.
         """
         return self.function_of(class_of({"indicator": True, "diameter": _optional("diameter", diameter)}), name=name)
 
@@ -311,12 +279,7 @@ class Problem:
     def mean(self, outcomes: Sequence[Any], weights: Sequence[Any] | None = None) -> Any:
         """Return the expectation of vectors or forms over outcomes, or the mean of functions.
 
-        Parameters
-        ----------
-        outcomes
-            Vectors, forms, function values or functions, one per outcome.
-        weights
-            Probabilities of the outcomes; equal by default.
+        ``weights`` are the probabilities of the outcomes; they are equal by default.
         """
         outcomes = listed("outcomes", outcomes, "a list of vectors, of forms or of functions")
         if not outcomes:
@@ -336,17 +299,9 @@ class Problem:
         return self.record.value()
 
     def geometric_mean(self, one: Form | Value, other: Form | Value) -> Form:
-        """Return a number that is at most the square root of the product of two nonnegative forms.
+        """Return a number that is at most the square root of the product of two nonnegative forms or numbers.
 
-        Parameters
-        ----------
-        one, other
-            Forms, or numbers.
-
-        Returns
-        -------
-        Form
-            The square root, if larger values increase the objective. Otherwise only an upper bound is proved.
+        It is the square root if larger values increase the objective. Otherwise only an upper bound is proved.
         """
         block = self.record.block()
         u, v = (self.record.vector(blocks=(block,), verb="root") for _ in range(2))
@@ -356,17 +311,7 @@ class Problem:
         return u @ v
 
     def compressed(self, vector: Vector, eps: Any, *, name: str = "") -> Vector:
-        """Return a compressed vector, whose squared error is at most eps times the squared length.
-
-        Parameters
-        ----------
-        vector
-            Vector v to compress.
-        eps
-            The constant in ``|C(v) - v|^2 <= eps |v|^2``.
-        name
-            As of ``point``.
-        """
+        """Return a compressed vector C(v), with ``|C(v) - v|^2 <= eps |v|^2``; ``name`` is as in ``point``."""
         share = positive_number("eps", eps)
         found = self.record.vector(own_vector("compressed", vector, self.record), verb="compressed", numbers=[share])
         self.record.at_most((found - vector).square - share * vector.square)
@@ -414,18 +359,10 @@ class Problem:
         return self.record.named(v + noise, name)
 
     def at_most(self, form: Form | Value, bound: Any, name: str = "", share: Any = 1) -> None:
-        """Demand that a form is at most a number.
+        """Demand that a form, a combination of inner products and function values, is at most ``share * bound``.
 
-        Parameters
-        ----------
-        form
-            A combination of inner products and function values of this problem.
-        bound
-            An integer or a fraction.
-        name
-            Name of the bound in the lemma that the multipliers prove; a number by default.
-        share
-            Factor of the bound: the form is at most ``share * bound``.
+        Bound and share are integers or fractions. ``name`` is the name of the bound in the lemma that the multipliers
+        prove; it is a number by default.
         """
         number = fraction("bound", bound)
         part = fraction("share", share)
@@ -449,34 +386,17 @@ class Problem:
     def solve(self, narrow: float = NARROW) -> WorstCase:
         """Prove the largest value of the objective from both sides.
 
-        Parameters
-        ----------
-        narrow
-            Target for the width of the enclosure relative to the value.
-
-        Raises
-        ------
-        AssumptionViolated
-            If no functions and points fulfill the constraints, or the value is infinite. Both are proved before they
-            are raised.
-        OracleError
-            If neither side of the value could be proved.
+        ``narrow`` is the target for the width of the enclosure relative to the value. Raises AssumptionViolated if no
+        functions and points fulfill the constraints, or the value is infinite; both are proved before. Raises
+        OracleError if neither side of the value could be proved.
         """
         return worst_of([self.case((), narrow, LARGEST_BLOCK)])
 
     def without(self, *conditions: str) -> WorstCase:
         """Prove an upper bound without some conditions, for a shorter proof or for a larger class.
 
-        Parameters
-        ----------
-        conditions
-            Labels from the solution's ``labels`` or ``active``, such as ``"f0: x1, x2"``, which compares two points of
-            f0.
-
-        Raises
-        ------
-        OracleError
-            If no bound is proved; the value may be infinite without the conditions.
+        The conditions are labels from the solution's ``labels`` or ``active``, such as ``"f0: x1, x2"``, which compares
+        two points of f0. Raises OracleError if no bound is proved; the value may be infinite without the conditions.
         """
         return worst_of([self.case(conditions, NARROW, LARGEST_BLOCK)])
 

@@ -151,8 +151,6 @@ def prove(program: Program, narrow: float = NARROW) -> Proof:
     are removed, and coordinates are changed. Points and multipliers are converted to rationals without rounding and
     verified on the given program. A side without a proof is None.
 
-    Examples
-    --------
     The largest ``2 |x|^2`` for ``|x|^2 <= 3``, and for ``|x|^2 <= -1``:
 
     >>> from fedtheory.worst_case._record import Record
@@ -189,19 +187,8 @@ def prove(program: Program, narrow: float = NARROW) -> Proof:
 def with_ray(found: Proof, movable: Collection[Basis]) -> Proof:
     """Add a ray of points along which the objective grows without limit, if one is found.
 
-    Examples
-    --------
-    The product ``<g, x>``, where only the length of g is bounded. No direction of Gram matrices shows that it is
-    unbounded.
-
-    >>> from fedtheory.worst_case._record import Record
-    >>> from fedtheory.worst_case._semidefinite import program_of
-    >>> record = Record()
-    >>> g, x = record.vector(), record.vector()
-    >>> record.at_most(g.square, 1)
-    >>> found = with_ray(Proof(program_of(record, g @ x)), [(0, 1)])
-    >>> found.infinite, found.grows(x), found.grows(g)
-    (True, True, False)
+    An example is the product ``<g, x>``, where only the length of g is bounded. No direction of Gram matrices shows
+    that it is unbounded.
     """
     import numpy as np
     import scipy.linalg  # noqa: F401, as in ``prove``

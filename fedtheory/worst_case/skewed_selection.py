@@ -74,6 +74,9 @@ def skew_class(
     is a concave function W(distance2), whose composition is the worst case of several rounds; see
     ``skew_class_horizon``.
 
+    Raises AssumptionViolated if no federation has these constants, which is proved: rho_diagonal is above rho_tilde or
+    L/mu, or the gradients cannot be as small as G2. Raises OracleError if no proof of both sides was found.
+
     Parameters
     ----------
     local_steps, step_size, mu, L, max_block
@@ -97,14 +100,6 @@ def skew_class(
     WorstCase
         The instance has two clients that are the whole population, and a third client of vanishing weight that is
         selected.
-
-    Raises
-    ------
-    AssumptionViolated
-        If no federation has these constants, which is proved: rho_diagonal is above rho_tilde or L/mu, or the gradients
-        cannot be as small as G2.
-    OracleError
-        If no proof of both sides was found.
 
     Examples
     --------
@@ -209,6 +204,8 @@ def skew_class_horizon(
     of vanishing weight for every round. A bound G2 on gradients is not available, since it would also restrict the
     clients that are not selected. Every round is certified, and distances are rounded outwards between them.
 
+    Raises AssumptionViolated if rho_diagonal is above rho_tilde or L/mu. Raises OracleError if no proof was found.
+
     Parameters
     ----------
     num_steps
@@ -220,13 +217,6 @@ def skew_class_horizon(
         As in ``skew_class``; distance2 is the largest squared distance of the first model.
     gradient_noise, num_selected, functions, max_block
         As in ``skew_class``.
-
-    Raises
-    ------
-    AssumptionViolated
-        If rho_diagonal is above rho_tilde or L/mu.
-    OracleError
-        If no proof was found.
 
     Examples
     --------

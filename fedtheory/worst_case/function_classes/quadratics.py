@@ -73,25 +73,12 @@ def quadratic(
 
 
 def of_quadratic(called: Called, mu: Fraction, L: Fraction) -> Iterator[Condition | Semidefinite]:
-    r"""Yield the conditions on the values of one quadratic function with curvatures in [mu, L].
+    """Yield the conditions on the values of one quadratic function with curvatures in [mu, L].
 
     Let X be the points minus the first one, and Y their gradients minus its gradient. The conditions are
-    ``f - f_1 = <x - x_1, y + y_1>/2``, ``X'Y`` is symmetric, and ``(Y - mu X)'(L X - Y)`` is positive semidefinite.
-    The matrix of the function is the same for all outcomes of a noise. It
-    therefore maps the part of a point in the block of a noise to the part of the gradient in that block. The function's
-    ``own`` blocks belong to one point.
-
-    Examples
-    --------
-    For one point and the minimizer, the value is half of the product of point and gradient, and the matrix has one
-    entry.
-
-    >>> from fedtheory.worst_case._vectors import Value
-    >>> from fedtheory.worst_case.function_classes.interface import Call
-    >>> zero, x, y = Vector({}), Vector({(0, 0): Fraction(1)}), Vector({(0, 1): Fraction(1)})
-    >>> called = Called([Call(zero, zero, Value()), Call(x, y, Value())], minimum=0)
-    >>> [type(one).__name__ for one in of_quadratic(called, Fraction(1), Fraction(3))]
-    ['Condition', 'Semidefinite']
+    ``f - f_1 = <x - x_1, y + y_1>/2``, ``X'Y`` is symmetric, and ``(Y - mu X)'(L X - Y)`` is positive semidefinite. The
+    matrix of the function is the same for all outcomes of a noise. It therefore maps the part of a point in the block
+    of a noise to the part of the gradient in that block. The function's ``own`` blocks belong to one point.
     """
     half, place = Fraction(1, 2), called.minimum or 0
     first = called.calls[place]

@@ -80,8 +80,6 @@ def between_runs(called: Called, mu: Fraction, L: Fraction) -> Iterator[Conditio
 
     If all noises are shared, both points belong to one run.
 
-    Examples
-    --------
     Points after 0, 1 and 2 noises: four ordered pairs of the last two share none, and one pair shares one.
 
     >>> from fedtheory.worst_case._vectors import Value, Vector
