@@ -61,17 +61,10 @@ class _Table(NamedTuple):
 class Coordinates:
     """An exact change of a program's variables: ``G = T G' T'``, and slacks instead of function values.
 
-    Attributes
-    ----------
-    program
-        The program.
-    free
-        Numbers of the function values that are not fixed at 0.
-    turns
-        T of each block, shapes (n, n').
-    pivots
-        Numbers of the constraints whose slacks are the new variables, one for each free function value. None in the
-        program's own coordinates, where function values are kept and columns of T are multiples of basis vectors.
+    ``free`` are the numbers of the function values that are not fixed at 0. ``turns`` are the matrices T of the blocks,
+    shapes (n, n'). ``pivots`` are the numbers of the constraints whose slacks are the new variables, one for each free
+    function value. They are None in the program's own coordinates, where function values are kept and columns of T are
+    multiples of basis vectors.
     """
 
     program: Program

@@ -54,30 +54,16 @@ class Apart(NamedTuple):
 class Statement:
     """Hypotheses, definitions and facts of a theorem, in the order in which they are stated.
 
-    Vectors are elements of a space or, with clients, families of such vectors, one for each client.
+    Vectors are elements of a space or, with clients, families of such vectors, one for each client. ``atoms`` are
+    vectors that are not combinations of others, the variables of the checker; ``named`` are the atoms and the points
+    that are defined by them. ``values`` are the texts of the numbers that are not constants.
 
-    Attributes
-    ----------
-    atoms
-        Vectors that are not combinations of others; the variables of the checker's expressions.
-    named
-        The atoms, and the points that are defined by them.
-    values
-        Texts of the numbers that are not rational constants.
-    binders, free
-        Universally quantified functions and numbers, and universally quantified points.
-    items
-        Hypotheses and definitions: kind, name, text.
-    before
-        Sentences of the proof that derive consequences of the hypotheses.
-    demands
-        The constraints, as facts.
-    zeros
-        Function values that are 0, as facts.
-    links
-        Products of vectors that all clients share, as facts about the space of all clients.
-    apart
-        The vectors that differ among clients.
+    ``binders`` and ``free`` are universally quantified functions and numbers, and points. ``items`` are hypotheses and
+    definitions: kind, name, text. ``before`` are sentences of the proof that derive consequences of the hypotheses.
+
+    ``demands`` are the constraints, as facts, and ``zeros`` the function values that are 0. ``links`` are products of
+    vectors that all clients share, as facts about the space of all clients. ``apart`` are the vectors that differ among
+    clients.
     """
 
     def __init__(self, problem: Problem, taken: Sequence[str] = ()) -> None:

@@ -63,22 +63,9 @@ class Constraint(NamedTuple):
 class Declared(NamedTuple):
     """A function, clients or an operator, and the points at which it is called.
 
-    Attributes
-    ----------
-    name, of
-        Its name and class.
-    blocks
-        The blocks in which its vectors are free: the block of means, and the block of differences between clients.
-    calls
-        Points, gradients and values.
-    minimum
-        Number of the call at the minimizer, if there is one.
-    num_clients
-        1 for a single function.
-    exact
-        Whether the conditions are sufficient at these points.
-    least
-        The least value, if it is given.
+    ``blocks`` are those in which its vectors are free: the block of means, and the block of differences between
+    clients. ``minimum`` is the number of the call at the minimizer, if there is one, and ``least`` the least value, if
+    it is given. ``exact`` says whether the conditions are sufficient at these points.
     """
 
     name: str
@@ -101,28 +88,11 @@ class Record:
     differences. The law of a noise may depend on all earlier draws, except that the law of a client's noise depends on
     averaged noises only through their means.
 
-    Attributes
-    ----------
-    sizes, sources
-        Of each block.
-    steps
-        The vectors in the order in which they were made.
-    declared
-        Functions, clients and operators.
-    constraints
-        Constraints, in order.
-    names
-        Vectors by name.
-    zeros
-        Function values that are 0.
-    roots
-        Vectors whose products are geometric means.
-    crossings
-        The blocks of the effects of server noises on differences between clients, by the blocks of both.
-    averaged
-        Means of the clients' noises, by the block of the noise.
-    owner
-        Owner of vectors and function values, which copies of the record share; that of a problem returns their text.
+    ``sizes`` and ``sources`` are those of the blocks. ``steps`` are the vectors in the order in which they were made,
+    ``names`` the vectors by name, ``zeros`` the function values that are 0, and ``roots`` the vectors whose products
+    are geometric means. ``crossings`` are the blocks of the effects of server noises on differences between clients, by
+    the blocks of both. ``averaged`` are the means of the clients' noises, by the block of the noise. Copies of the
+    record share the ``owner`` of vectors and function values; that of a problem returns their text.
     """
 
     sizes: list[int] = field(default_factory=lambda: [0])

@@ -47,18 +47,9 @@ class Rows(NamedTuple):
 class Program:
     """Maximize a form over Gram matrices and function values that fulfill the constraints.
 
-    Attributes
-    ----------
-    sizes
-        Number of basis vectors of each block.
-    objective
-        The form that is maximized.
-    inequalities, equalities
-        The constraints.
-    zeros
-        Function values that are fixed at 0, since only differences of a function's values matter.
-    free
-        Directions whose squares are in no form; see ``_invariances``.
+    ``sizes`` are the numbers of basis vectors of the blocks. ``zeros`` are function values that are fixed at 0, since
+    only differences of a function's values matter. ``free`` are directions whose squares are in no form; see
+    ``_invariances``.
     """
 
     sizes: tuple[int, ...]

@@ -247,11 +247,6 @@ class Instance(Mapping[str, Array]):
         return axes
 
 
-def instance_of(record: Record, objectives: Sequence[Form], program: Program, point: FeasiblePoint) -> Instance:
-    """Return the instance of a feasible point."""
-    return Instance(record, objectives, program, point)
-
-
 def is_attained(
     record: Record,
     objectives: Sequence[Form],

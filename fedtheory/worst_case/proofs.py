@@ -150,21 +150,6 @@ def prove(program: Program, narrow: float = NARROW) -> Proof:
     An interior-point method in doubles computes points and multipliers. If it fails, inequalities that cannot be tight
     are removed, and coordinates are changed. Points and multipliers are converted to rationals without rounding and
     verified on the given program. A side without a proof is None.
-
-    The largest ``2 |x|^2`` for ``|x|^2 <= 3``, and for ``|x|^2 <= -1``:
-
-    >>> from fedtheory.worst_case._record import Record
-    >>> from fedtheory.worst_case._semidefinite import program_of
-    >>> def largest(bound):
-    ...     record = Record()
-    ...     x = record.vector()
-    ...     record.at_most(x.square, bound, "distance2")
-    ...     return prove(program_of(record, 2 * x.square))
-    >>> found = largest(3)
-    >>> found.lower <= 6 <= found.upper, found.upper - found.lower < 1e-6
-    (True, True)
-    >>> largest(-1).empty
-    True
     """
     import numpy as np
     import scipy.linalg  # noqa: F401, its library of linear algebra must be loaded before threads are limited

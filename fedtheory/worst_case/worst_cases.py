@@ -18,7 +18,7 @@ from fedtheory.worst_case._names import Names
 from fedtheory.worst_case._record import SERVER, Record
 from fedtheory.worst_case._semidefinite import Program
 from fedtheory.worst_case._vectors import Form
-from fedtheory.worst_case.instances import Instance, instance_of
+from fedtheory.worst_case.instances import Instance
 from fedtheory.worst_case.proofs import Proof, shares_of, short_point
 
 __all__ = ["WorstCase"]
@@ -281,7 +281,7 @@ class WorstCase:
             message = "an instance must come from a proof of the lower side, got none"
             raise ValueError(message)
         point = short_point(case.proof) or case.proof.point
-        return instance_of(case.record, case.objectives, case.proof.program, point)
+        return Instance(case.record, case.objectives, case.proof.program, point)
 
     def save(self, path: str | Path) -> None:
         """Write problem and proofs to a JSON file, which ``checker`` verifies with the standard library alone.

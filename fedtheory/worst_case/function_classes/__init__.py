@@ -31,12 +31,7 @@ FUNCTIONS: Mapping[str, Callable[..., FunctionClass]] = {
 
 
 def class_of(parameters: Mapping[str, Any], kind: str = "function") -> FunctionClass:
-    """Return the class with these parameters, as in certificates; those that are None or False count as absent.
-
-    >>> from fractions import Fraction
-    >>> class_of({"mu": Fraction(0), "L": Fraction(1), "indicator": False}).text(str)
-    'convex and 1-smooth'
-    """
+    """Return the class with these parameters, as in certificates; those that are None or False count as absent."""
     given = {name: c for name, c in parameters.items() if c is not None and c is not False}
     make = operator_class
     if kind == "function":

@@ -142,10 +142,7 @@ class FunctionClass:
 class Samples:
     """Function or operator with given values at finitely many points; elsewhere the value of the nearest point.
 
-    Attributes
-    ----------
-    points, gradients, values
-        Shapes (n, v), (n, v), (n,).
+    Points, gradients and values have the shapes (n, v), (n, v) and (n,).
     """
 
     points: Array

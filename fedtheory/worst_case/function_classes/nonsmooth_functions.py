@@ -73,12 +73,7 @@ class Envelope:
     .. math::
         f_i+\langle g_i,x-x_i\rangle+\frac\mu2\|x-x_i\|^2
 
-    Attributes
-    ----------
-    points, gradients, values
-        Interpolated points, subgradients and values, shapes (n, v), (n, v), (n,).
-    mu
-        Least curvature.
+    Points, subgradients and values have the shapes (n, v), (n, v) and (n,).
     """
 
     points: Array

@@ -79,15 +79,6 @@ def between_runs(called: Called, mu: Fraction, L: Fraction) -> Iterator[Conditio
     """Yield the conditions between points of two runs that share only the first of the noises that both depend on.
 
     If all noises are shared, both points belong to one run.
-
-    Points after 0, 1 and 2 noises: four ordered pairs of the last two share none, and one pair shares one.
-
-    >>> from fedtheory.worst_case._vectors import Value, Vector
-    >>> from fedtheory.worst_case.function_classes.interface import Noise
-    >>> made = [Vector({(block, 0): Fraction(1) for block in range(s + 1)}) for s in range(3)]
-    >>> called = Called([Call(vector, vector, Value()) for vector in made], noises=[Noise(1), Noise(2)])
-    >>> len(list(between_runs(called, Fraction(1), Fraction(3))))
-    5
     """
     for (s, i), (t, j) in product(enumerate(called.calls), repeat=2):
         one, other = (call.at.blocks | call.gradient.blocks for call in (i, j))
@@ -142,14 +133,8 @@ class Interpolant:
         F(x)=\frac\mu2\|x\|^2+\min_a\ \frac l2\Big\|x-\sum_ia_i\big(x_i-\tfrac{s_i}l\big)\Big\|^2
         +\sum_ia_i\big(h_i-\tfrac{\|s_i\|^2}{2l}\big)
 
-    over weights ``a_i >= 0`` of sum 1 (Taylor, Hendrickx, Glineur 2017).
-
-    Attributes
-    ----------
-    points, gradients, values
-        Interpolated points, gradients and values, shapes (n, v), (n, v), (n,). The minimizer is one of the points.
-    mu, L
-        Strong convexity and smoothness.
+    over weights ``a_i >= 0`` of sum 1 (Taylor, Hendrickx, Glineur 2017). Points, gradients and
+    values have the shapes (n, v), (n, v) and (n,). The minimizer is one of the points.
     """
 
     points: Array
