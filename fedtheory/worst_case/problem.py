@@ -181,7 +181,9 @@ class Problem:
 
         With several clients, each of them has a function of the class. ``minimum`` and ``name`` are as in ``function``.
         """
-        made = Function if num_clients == 1 else partial(Clients, num_clients=num_clients)
+        validate.instance("of", of, FunctionClass, "a FunctionClass")
+        number = validate.count("num_clients", num_clients)
+        made = Function if number == 1 else partial(Clients, num_clients=number)
         return made(self.record, self._called("f", name), of, least=self._least(minimum, of))
 
     def indicator(self, diameter: Any = None, *, name: str = "") -> Function:

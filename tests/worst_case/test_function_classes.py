@@ -68,3 +68,9 @@ def test_a_class_of_ones_own_has_the_value_that_a_hand_computation_gives(num_cli
     worst = p.solve()
     assert worst.lower is None
     assert worst.upper == pytest.approx(1 / (1 + 1) ** 2, rel=1e-6)
+
+
+@pytest.mark.parametrize("wrong", [{"of": "convex"}, {"of": nonsmooth(Q(0)), "num_clients": 0}])
+def test_a_function_of_no_class_is_refused(wrong: Any) -> None:
+    with pytest.raises((TypeError, ValueError), match=r"of must be|num_clients must be"):
+        Problem().function_of(**wrong)
