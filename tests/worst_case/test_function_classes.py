@@ -24,11 +24,24 @@ DECLARED: dict[str, Any] = {
     "operator": lambda p: p.operator(monotone=True, lipschitz=2),
 }
 
+TEXTS = {
+    "convex": "convex",
+    "smooth": "1-weakly convex and 2-smooth and 3-Lipschitz",
+    "bounded subgradients": "convex and 2-Lipschitz",
+    "quadratic": "quadratic with eigenvalues from -1 to 1",
+    "Polyak": "1-smooth and of Polyak's class with constant 1/2",
+    "quadratic and Polyak": "quadratic with eigenvalues from 0 to 1 and of Polyak's class with constant 1/2",
+    "set": "the indicator of a closed convex set",
+    "bounded set": "the indicator of a closed convex set of diameter at most 2",
+    "operator": "monotone and 2-Lipschitz",
+}
+
 
 @pytest.mark.parametrize("name", DECLARED)
 def test_a_class_is_known_by_its_parameters(name: str) -> None:
     of = DECLARED[name](Problem()).of
     again = class_of(of.parameters, of.kind)
+    assert of.text(str) == TEXTS[name]
     assert again.parameters == of.parameters
     assert (again.text(str), again.exact, again.kind) == (of.text(str), of.exact, of.kind)
 
