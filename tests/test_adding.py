@@ -97,6 +97,7 @@ def test_each_kind_of_thing_has_an_example() -> None:
         "fedtheory/selection",
         "fedtheory/federation",
         "fedtheory/worst_case",
+        "fedtheory/worst_case/function_classes",
     )
     assert {str(Path(path).parent) for path in examples()} == {*kinds, "studies"}
 

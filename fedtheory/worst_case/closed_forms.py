@@ -106,20 +106,10 @@ class ClosedForm:
         return self._single("a proof").text(latex=latex)
 
     def coq(self, path: str | Path, name: str = "closed_form") -> None:
-        """Write a theorem in Coq whose constants are variables, with its proof.
+        """Write a theorem in Coq whose constants are variables, with its proof, to a new file that ends in ``.v``.
 
-        Parameters
-        ----------
-        path
-            A new file, which ends in ``.v``.
-        name
-            Name of the theorem; those of two pieces end in a number.
-
-        Raises
-        ------
-        ValueError
-            If a part of the problem has no formal statement, the file exists, or Coq cannot load a file or
-            a theorem of that name.
+        Names of the theorems of two pieces end in a number. Raises ValueError if a part of the problem has no formal
+        statement, the file exists, or Coq cannot load a file or a theorem of that name.
         """
         from fedtheory.worst_case._coq_closed_forms import file_of
 
@@ -150,6 +140,10 @@ class ClosedForm:
 def closed_form(program: Callable[..., Problem], domain: Callable[..., Any], *, largest_degree: int = 12) -> ClosedForm:
     """Prove a worst case's upper bound for all constants of a domain.
 
+    Raises OracleError if a step fails: there is no approximate solution, the multipliers are not unique or not
+    rational, no rational function of the largest degree interpolates them, or a sign is not proved. The error says
+    which one. Nothing is proved then. Raises TypeError if the program uses the number behind a constant.
+
     Parameters
     ----------
     program
@@ -162,15 +156,6 @@ def closed_form(program: Callable[..., Problem], domain: Callable[..., Any], *, 
         ``[0 < eta, eta * L < 2]``.
     largest_degree
         Largest degree of numerators and denominators that are tried.
-
-    Raises
-    ------
-    OracleError
-        If a step fails: there is no approximate solution, the multipliers are not unique or not rational, no rational
-        function of the largest degree interpolates them, or a sign is not proved. The error says which one. Nothing
-        is proved then.
-    TypeError
-        If the program uses the number behind a constant.
 
     Notes
     -----

@@ -55,10 +55,7 @@ class Comparison(NamedTuple):
     def looseness(self) -> float:
         """Ratio of the bound's value to the worst case; inverted if both are negative, as for a decrease.
 
-        Raises
-        ------
-        OracleError
-            If the worst case is not known.
+        Raises OracleError if the worst case is not known.
         """
         value, worst = float(self.bound_value), self.worst_case.value
         if not worst:
@@ -91,19 +88,15 @@ class Comparison(NamedTuple):
 def compare(bound: Bound, **arguments: int | Fraction) -> Comparison:
     """Evaluate a bound and the exact worst case for the same constants.
 
+    Raises ValueError if no worst case of the bound is known. Raises AssumptionViolated if the bound's hypotheses do not
+    hold.
+
     Parameters
     ----------
     bound
         A bound whose worst case is known.
     arguments
         Arguments of the bound, by name. Horizons must be whole rounds.
-
-    Raises
-    ------
-    ValueError
-        If no worst case of the bound is known.
-    AssumptionViolated
-        If the bound's hypotheses do not hold.
 
     Examples
     --------
