@@ -13,6 +13,7 @@ from fedtheory.theorem.bound import is_bound, states
 from fedtheory.theorem.paper import FEDTHEORY, Paper, Statement
 from fedtheory.theorem.scheme import ANY_SCHEME, Scheme
 from fedtheory.verification import known_bounds, known_claims
+from tests.additions import check_of_all
 
 PAPER = Paper("example", "An Example", "Author", 2020)
 SMALL_STEP = Hypothesis("step_size <= 1/(4 L)", lambda step_size, L: (step_size, "<=", 1 / (4 * L)))
@@ -47,7 +48,16 @@ def test_exactly_the_forms_that_no_paper_states_rest_on_this_project():
     statements += [claim.statement for claim in known_claims().values()]
     for statement in statements:
         is_own = statement.form in ("derived", "refined", "variant")
-        assert (statement.basis == "own") == is_own == (statement.paper is FEDTHEORY) == bool(statement.related)
+        assert (statement.basis == "own") == is_own == (statement.paper is FEDTHEORY)
+        assert is_own or not statement.related
+    check_of_all(
+        "a related paper",
+        (
+            f"{name}: {bound.statement}"
+            for name, bound in known_bounds().items()
+            if bound.statement.basis == "own" and not bound.statement.related
+        ),
+    )
 
 
 def test_value_is_the_sum_of_the_terms():

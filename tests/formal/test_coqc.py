@@ -19,10 +19,11 @@ from fedtheory.formal import AXIOMS, FOLDER, FOUNDATION, PRINTED, PROVED
 from fedtheory.worst_case import Problem
 from fedtheory.worst_case._coq_names import reserved
 from fedtheory.worst_case.formal_theorems import HEAD, file_of
+from tests.environment import ROOT
 from tests.formal.assumed import assumed_beyond
 from tests.formal.reading import premises, source
 from tests.formal.test_exported import SOME, STATED, averaging, drawn_step, exported, gradient_step, worst_of
-from tests.formal.test_formal import FILES, code, code_of_page
+from tests.formal.test_formal import FILES, code
 from tests.formal.test_names import KEYWORDS, USED
 
 MISSING = [program for program in ("coqc", "coq_makefile", "make") if shutil.which(program) is None]
@@ -34,6 +35,12 @@ pytestmark = [
         bool(MISSING) and not IS_REQUIRED, reason=f"not installed (Debian: packages coq and make): {', '.join(MISSING)}"
     ),
 ]
+
+
+def code_of_page() -> list[str]:
+    """The Coq code on the page about machine-checked theorems."""
+    page = (ROOT / "docs" / "theory" / "machine_checked.md").read_text(encoding="utf-8")
+    return re.findall(r"^```coq\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
 
 
 def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
