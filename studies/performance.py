@@ -127,8 +127,8 @@ def findings(data: "Dataset") -> dict[str, study.Finding]:
     }
     if many < 1_000_000:  # the few rounds of a quick run do not decide how long a round takes
         return same
-    first = own.isel(row=own["workload"].values == "pow-d, first call")
-    seconds, ours = float(first["ours_us"][0]) / 1e6, float(first["ratio"][0])
+    calls = own.isel(row=own["workload"].values == "pow-d, first call")
+    seconds, ours = float(calls["ours_us"][0]) / 1e6, float(calls["ratio"][0])
     return {
         "clients": study.Finding(
             f"From {few:,} to {many:,} clients the microseconds of a round grow from {ends['pow-d']} with "

@@ -152,44 +152,66 @@ def first_arrivals(weights, rng, size, drawn):
 
 @jitable
 def keep_largest(candidates, values, size, rng, kept):
-    """Write the ``size`` candidates with the largest values into ``kept``; ties are broken at random."""
+    """Write the ``size`` candidates with the largest values into ``kept``; ties are broken at random.
+
+    ``candidates`` is overwritten.
+    """
+    filled = _keep_last_place(candidates, values, size)
+    for i in range(size):
+        kept[i] = candidates[i]
+    if filled == size:
+        return
     last = _last_place(values, size)
     tied, places = 0, size
     for j in range(values.size):
         tied += values[j] == last
         places -= values[j] > last
-    are_shared, filled = tied > places, 0
+    i, filled = 0, 0
     for j in range(values.size):
-        stays = not values[j] < last  # NaN stays, so that a model that diverges has a cohort
-        if are_shared and values[j] == last:
-            # Each tied candidate stays with probability (places left)/(tied left): all choices are equally likely.
-            stays = rng.random() * tied < places
-            tied -= 1
-            places -= stays
-        if stays and filled < size:
-            kept[filled] = candidates[j]
-            filled += 1
+        if values[j] >= last:
+            stays = values[j] > last
+            if not stays:
+                # Each tied candidate stays with probability (places left)/(tied left): all choices are equally likely.
+                stays = rng.random() * tied < places
+                tied -= 1
+                places -= stays
+            if stays:
+                kept[filled] = candidates[i]
+                filled += 1
+            i += 1
 
 
 @jitable
-def _last_place(values, size):
-    # Smallest of the ``size`` largest values
-    if values.size > _FEW:
-        return _selected(values.copy(), values.size - size)
-    # Counting is quadratic but has no branches, which would be mispredicted.
-    last = np.inf
+def _keep_last_place(candidates, values, size):
+    # Move the candidates that are above or tied with the last place to the front; return their number. NaN stays, so
+    # that a model that diverges has a cohort.
+    if values.size <= _FEW:
+        return _keep_by_rank(candidates, values, size)
+    last, filled = _last_place(values, size), 0
+    for j in range(values.size):
+        candidates[np.uint64(filled)] = candidates[j]
+        filled += not values[j] < last
+    return filled
+
+
+@jitable
+def _keep_by_rank(candidates, values, size):
+    # Counting is quadratic but has no branches, which would be mispredicted. It is vectorized in a function of its own.
+    filled = 0
     for j in range(values.size):
         above = 0
         for i in range(values.size):
             above += values[i] > values[j]
-        if above < size and values[j] < last:
-            last = values[j]
-    return last
+        candidates[np.uint64(filled)] = candidates[j]
+        filled += above < size
+    return filled
 
 
 @jitable
-def _selected(values, place):
-    # Hoare's selection. ``np.partition`` is as fast, but has sixty functions that are compiled into each rule.
+def _last_place(values, size):
+    # Smallest of the ``size`` largest values, by Hoare's selection. ``np.partition`` is as fast, but has sixty
+    # functions that are compiled into each rule.
+    values, place = values.copy(), values.size - size
     low, high = 0, values.size - 1
     while low < high:
         pivot, i, j = values[(low + high) // 2], low, high
