@@ -44,11 +44,12 @@ class Missing:
 @final
 @dataclass(frozen=True)
 class Summand:
-    """A summand of the right-hand side: its name, and its formula as text and LaTeX."""
+    """A summand of the right-hand side: its name, and its formula as text, LaTeX and MathML."""
 
     name: str
     text: str
     latex: str
+    mathml: str = ""
 
 
 @final
