@@ -1,3 +1,147 @@
-"""Referees of theorems: from a bound and its method to a review with seven sections."""
+"""Referee of a theorem: statement, verdict, tightness, loose summands, closed form, machine check, citation.
 
-__all__: list[str] = []
+The theorem is a bound (``fedtheory.theorem.states``). Its method is a function of the bound's arguments that returns a
+``worst_case.Problem``, and its domain is a function that returns inequalities between the constants, both as
+``worst_case.closed_form`` takes them. Claims are checks on instances. A section that cannot be filled states why.
+"""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from fedtheory._support import validate
+from fedtheory.claims import catalogue
+from fedtheory.errors import AssumptionViolated, OracleError
+from fedtheory.referee.all_constants import for_all_constants
+from fedtheory.referee.citation import cited
+from fedtheory.referee.clock import Clock
+from fedtheory.referee.loose_summands import coefficients_of, loosest
+from fedtheory.referee.machine_check import checked
+from fedtheory.referee.review import Missing as Missing
+from fedtheory.referee.review import Review as Review
+from fedtheory.referee.review import Verdict
+from fedtheory.referee.statement import stated
+from fedtheory.referee.subject import Subject, claims_about, subject_of_file
+from fedtheory.referee.tightness import mapped
+from fedtheory.referee.verdict import decided, with_proof
+from fedtheory.theorem.bound import Bound
+from fedtheory.theorem.claims import Claim
+from fedtheory.worst_case import Problem
+
+__all__ = ["Missing", "Review", "referee"]
+
+Section = TypeVar("Section")
+
+
+def referee(
+    theorem: Bound | str | Path,
+    method: Callable[..., Problem] | None = None,
+    domain: Callable[..., Any] | None = None,
+    *,
+    state: Callable[..., Any] | None = None,
+    claims: Iterable[Claim] | None = None,
+    name: str | None = None,
+    out: str | Path | None = None,
+    seconds: float = 120.0,
+    seed: int = 0,
+    report: Callable[[str], Any] = lambda _: None,
+) -> Review:
+    """Review a theorem: whether it is true, how tight it is, and what is true for all constants.
+
+    Parameters
+    ----------
+    theorem
+        A bound, or a Python file with one, which is executed. A file may also define ``method``, ``domain``, ``state``
+        and claims.
+    method
+        Function of the bound's arguments that returns a problem with an objective. Arguments with a default are
+        constants that a scaling removes, such as ``L=1``, and counts; a map may vary ``local_steps``. Conditions with
+        the names of the bound's constants give the coefficients of section 4. A bound of the library may have a
+        worst case of its own.
+    domain
+        Function of the method's arguments without a default that returns inequalities, such as ``[0 < mu, mu < 1]``.
+    state
+        Function of the bound's arguments that returns a problem and a state for ``worst_case.rate``, and optionally a
+        dict with its other arguments.
+    claims
+        Claims, of which those about the bound are used; by default those of the file or of the package.
+    name
+        Name of the theorem in a file with several.
+    out
+        Folder for certificates and the Coq file. Files of an earlier review are replaced.
+    seconds
+        Time for all sections. Sections without time are missing, and say so; Ctrl-C also keeps what is done.
+    seed
+        Seed of instances and constants.
+    report
+        Function that receives lines about the progress.
+
+    Raises
+    ------
+    ValueError
+        If the file cannot be run or has no such theorem, or the arguments of the functions do not match.
+
+    Examples
+    --------
+    Half of the true squared distance after a step of gradient descent:
+
+    >>> from fedtheory.theorem import LeftSide, Paper, states
+    >>> @states(Paper("toy", "A toy", "Doe", 2000), "Theorem 1", left=LeftSide("squared distance", "|w_1 - w*|^2"))
+    ... def half(distance2, *, mu, step_size):
+    ...     return {"contracted": (1 - step_size * mu) ** 2 * distance2 / 2}
+    >>> def method(mu, step_size, distance2=1):
+    ...     p = Problem()
+    ...     f = p.function(mu, 1)
+    ...     best, x = f.minimizer(), p.point("x")
+    ...     p.at_most((x - best).square, distance2, "distance2")
+    ...     p.maximize((x - step_size * f.gradient(x) - best).square)
+    ...     return p
+    >>> review = referee(half, method, lambda mu, step_size: [0 < mu, mu < 1, 0 < step_size, step_size <= 1], seconds=5)
+    >>> review.verdict.word, review.exit_code
+    ('refuted', 1)
+    """
+    clock = Clock(validate.positive("seconds", seconds), report)
+    seed, folder = validate.count("seed", seed, 0), None if out is None else Path(out)
+    if isinstance(theorem, Bound):
+        known = catalogue.known_claims().values() if claims is None else claims
+        subject = Subject(theorem, claims_about(theorem, known), method, domain, state, seed=seed)
+    else:
+        subject = subject_of_file(Path(theorem), name, seed)
+
+    # 1. What the theorem says, and whether its hypotheses can hold together.
+    statement = _section(clock, "1 statement", 0.1, lambda: stated(subject))
+    # 2. Whether instances or exact worst cases refute it.
+    verdict = _section(clock, "2 verdict", 0.4, lambda: decided(subject, clock, 0.3))
+    # 3. How far the bound is above the exact worst case, on a map of two constants.
+    tightness = _section(clock, "3 tightness", 0.5, lambda: mapped(subject, clock, 0.5))
+    # 4. Which coefficient of the bound is larger than the proof of the worst case needs, where the bound is loosest.
+    cell = loosest(tightness)
+    point = cell.constants if cell else next(iter(subject.points), {})
+    loose = _section(clock, "4 loose summands", 0.55, lambda: coefficients_of(subject, point))
+    # 5. The worst case for all constants. A bound that is proved to be at least that is proved.
+    general = _section(clock, "5 closed form", 0.8, lambda: for_all_constants(subject, point, clock, 0.8))
+    form = Missing(general.reason) if isinstance(general, Missing) else general.closed_form
+    verdict = verdict if isinstance(verdict, Missing) or isinstance(form, Missing) else with_proof(verdict, form)
+    # 6. Files that the checker and Coq verify.
+    saved = {"worst_case.json": point}
+    if isinstance(verdict, Verdict) and verdict.counterexample and verdict.counterexample.origin == "worst case":
+        saved = {"counterexample.json": verdict.counterexample.constants, **saved}
+    machine = _section(clock, "6 machine check", 1.0, lambda: checked(subject, saved, form, folder, clock))
+    # 7. What a review can quote.
+    citation = cited(subject, verdict, tightness, form, machine, point, folder, seconds)
+    return Review(subject.bound.__name__, subject.file, seed, seconds, clock.seconds, statement, verdict, tightness,
+                  loose, general, machine, citation)  # fmt: skip
+
+
+def _section(clock: Clock, title: str, until: float, work: Callable[[], Section | Missing]) -> Section | Missing:
+    """Return a section, or why it is missing; sections after Ctrl-C are not started."""
+    if clock.ended == "interrupted" or not clock.left:
+        return Missing(clock.ended or f"the time of {clock.budget:g} seconds was over")
+    clock.say(title)
+    found: Section | Missing | None = None
+    with clock.limit(until):
+        try:
+            found = work()
+        except (AssumptionViolated, OracleError, ValueError) as error:
+            found = Missing(" ".join(str(error).split()))
+    return Missing(clock.ended) if found is None else found

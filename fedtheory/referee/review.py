@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, final
 
+from fedtheory.worst_case import ClosedForm
+
 __all__ = [
     "Axis",
     "Cell",
@@ -31,6 +33,8 @@ __all__ = [
 
 Constants = Mapping[str, Any]
 """Arguments of the bound by name: integers and fractions, or lists of them."""
+Word = Literal["refuted", "proved for all constants", "no counterexample", "undecided"]
+Status = Literal["refuted", "attained", "vacuous", "loose", "unknown"]
 
 
 @final
@@ -133,7 +137,7 @@ class Verdict:
         Sentences about what was tried.
     """
 
-    word: Literal["refuted", "proved for all constants", "no counterexample", "undecided"]
+    word: Word
     num_instances: int
     num_worst_cases: int
     ranges: Mapping[str, tuple[Any, Any]]
@@ -179,7 +183,7 @@ class Cell:
     lower: Fraction | None
     upper: Fraction | None
     ratio: float | None
-    status: Literal["refuted", "attained", "vacuous", "loose", "unknown"]
+    status: Status
     note: str = ""
 
 
@@ -256,6 +260,8 @@ class ClosedFormFound:
         One sentence about that comparison.
     proof, proof_latex
         Theorem and proof.
+    result
+        The closed form itself.
     """
 
     text: str
@@ -266,6 +272,7 @@ class ClosedFormFound:
     comparison: str
     proof: str
     proof_latex: str
+    result: ClosedForm
 
 
 @final

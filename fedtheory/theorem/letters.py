@@ -4,7 +4,7 @@ import inspect
 import re
 from typing import Any
 
-__all__ = ["formula", "inequality", "mathml"]
+__all__ = ["formula", "inequality", "mathml", "terms"]
 
 _RELATIONS = {"<=": r"\le", ">=": r"\ge", "=": "="}
 _LINE = 110
@@ -23,9 +23,23 @@ def formula(bound: Any) -> str:
     own = re.search(r"\.\. math::\n((?:[ ]+\S.*\n)+)", f"{inspect.getdoc(bound)}\n")
     if own:
         return " ".join(own[1].split())
-    from sympy import latex
+    return _in_letters(bound.symbolic(), bound)
 
-    value = bound.symbolic()
+
+def terms(bound: Any) -> dict[str, str]:
+    r"""Return the summands of a bound in LaTeX, by name.
+
+    >>> from fedtheory.bounds import power_of_choice
+    >>> terms(power_of_choice.gradient_norm)
+    {'smoothness': '2 L \\mathrm{excess}'}
+    """
+    return {name: _in_letters(value, bound) for name, value in bound.symbolic_terms().items()}
+
+
+def _in_letters(value: Any, bound: Any) -> str:
+    from sympy import latex, sympify
+
+    value = sympify(value)
     return str(latex(value, symbol_names={symbol: _letter(symbol.name, bound) for symbol in value.free_symbols}))
 
 

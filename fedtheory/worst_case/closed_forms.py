@@ -140,6 +140,40 @@ class ClosedForm:
         message = f"constants must fulfill {', '.join(self.domain)}, got {truncate(str(constants))}"
         raise ValueError(message)
 
+    def covers(self, domain: Callable[..., Any]) -> bool:
+        """Whether a domain is proved to lie inside the domain of this bound, so that the bound holds there.
+
+        Parameters
+        ----------
+        domain
+            As in ``closed_form``.
+        """
+        whole = (self.pieces or (self,))[0]._single("a domain").domain
+        inside = Domain(whole.names, domain)
+        limits = whole.inequalities[: len(self.domain)]  # that of a piece comes last
+        return all(inside.holds(inside.field(limit), strict=strict) for limit, strict in limits)
+
+    def is_at_most(self, value: Any, domain: Callable[..., Any]) -> bool:
+        """Whether an expression of SymPy is proved to be at least this bound on a domain inside that of the bound.
+
+        Parameters
+        ----------
+        value
+            A rational function of symbols with the names of the constants.
+        domain
+            As in ``closed_form``.
+        """
+        if not self.covers(domain):
+            return False
+        for one in (piece._single("a piece") for piece in self.pieces or (self,)):
+            part = Domain(one.domain.names, domain)
+            for limit, _ in one.domain.inequalities[len(self.domain) :]:
+                part = part.with_positive(limit)
+            symbols = {symbol: part.field.symbols[part.names.index(symbol.name)] for symbol in value.free_symbols}
+            if not part.holds(part.field.from_expr(value.xreplace(symbols)) - one.value):
+                return False
+        return True
+
     def _single(self, what: str) -> _Proved:
         if self._proved is None:
             message = f"{what} must be one of a piece, got {len(self.pieces)} pieces"
