@@ -39,7 +39,7 @@ _ACCEPTED = {True: "accepted", False: "not accepted", None: "not run"}
 
 
 class Block(NamedTuple):
-    """A part of a section; the kinds are ``text``, ``pairs``, ``table``, ``code``, ``formulas``, ``map`` and ``bars``."""
+    """A part of a section: ``text``, ``pairs``, ``table``, ``code``, ``formulas``, ``map`` or ``bars``."""
 
     kind: str
     content: Any
@@ -75,7 +75,7 @@ def latex(review: Review) -> str:
     if isinstance(found, Missing):
         return f"% No appendix: {_line(found.reason)}\n"
     commands = (rf"\noindent\texttt{{{_tex(command)}}}\par" for command in found.commands)
-    proof = [r"\subsection*{Proof}", found.latex] if found.latex else []
+    proof = [r"\subsection*{Theorem and proof}", found.latex] if found.latex else []
     lines = [
         rf"\section*{{{_tex(_title(review))}}}",
         _tex(found.paragraph),
@@ -97,7 +97,7 @@ def _word(review: Review) -> str:
 def _header(review: Review) -> list[tuple[str, str]]:
     source = [] if isinstance(review.statement, Missing) else [("source", _line(review.statement.source))]
     file = [("file", _line(review.file))] if review.file else []
-    seconds = f"{_number(review.seconds)} of {_number(review.budget)}"
+    seconds = f"{review.seconds:.1f} of {review.budget:g}"
     return [*source, *file, ("seed", str(review.seed)), ("seconds", seconds)]
 
 
@@ -112,7 +112,9 @@ def _sections(review: Review) -> list[Section]:
         ("What to cite", review.citation, _citation),
     ]
     return [
-        Section(title, [_missing(found)] if isinstance(found, Missing) else [*blocks(found)])
+        Section(
+            title, [_missing(found)] if isinstance(found, Missing) else [one for one in blocks(found) if one.content]
+        )
         for title, found, blocks in parts
     ]
 
@@ -164,7 +166,7 @@ def _counterexample(found: Counterexample) -> Iterator[Block]:
     )
     if found.functions:
         yield Block("text", "Functions and points that attain it approximately:")
-        yield Block("code", "\n".join(_listed(found.functions)))
+        yield _code("\n".join(_listed(found.functions)))
 
 
 def _listed(functions: Mapping[str, Any]) -> Iterator[str]:
@@ -178,12 +180,14 @@ def _tightness(found: Tightness) -> Iterator[Block]:
     yield _sentence(found.remark)
     yield _sentence(found.trivial)
     yield Block("map", _map(found))
+    common = _common([cell.constants for cell in found.cells if cell.constants])
+    yield Block("text", f"All cells have {_constants(common)}." if common else "")
     head = ("constants", "bound", "worst case, at least", "worst case, at most", "ratio", "finding")
     rows = [
         (
-            _constants(cell.constants) or "none",
+            _constants({name: value for name, value in cell.constants.items() if name not in common}) or "none",
             _decimal(cell.value),
-            _decimal(cell.lower),
+            _decimal(cell.lower, up=False),
             _decimal(cell.upper, up=True),
             _ratio(cell),
             f"{cell.status}: {_line(cell.note)}" if cell.note else cell.status,
@@ -191,6 +195,12 @@ def _tightness(found: Tightness) -> Iterator[Block]:
         for cell in found.cells
     ]
     yield Block("table", [head, *rows])
+
+
+def _common(known: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the constants that have the same value everywhere."""
+    first = known[0] if known else {}
+    return {name: value for name, value in first.items() if all(one.get(name) == value for one in known)}
 
 
 def _map(found: Tightness) -> dict[str, Any]:
@@ -232,7 +242,7 @@ def _loose_summands(found: LooseSummands) -> Iterator[Block]:
     drawings = [bars(number_of(one.printed), number_of(one.needed)) for one in found.coefficients]
     yield Block("bars", ([head, *rows], drawings))
     yield Block("text", "A true bound with the needed coefficients:")
-    yield Block("code", found.sharpened)
+    yield _code(found.sharpened)
 
 
 def _for_all_constants(found: ForAllConstants) -> Iterator[Block]:
@@ -245,15 +255,15 @@ def _for_all_constants(found: ForAllConstants) -> Iterator[Block]:
     else:
         pairs = [("rate per round", _number(found.rate.value)), ("constants", _constants(found.rate.constants))]
         yield Block("pairs", pairs)
-        yield Block("code", found.rate.text)
+        yield _code(found.rate.text)
 
 
 def _closed_form(found: ClosedFormFound) -> Iterator[Block]:
     yield _sentence(found.comparison)
-    yield Block("formulas", [("worst case at most", _line(found.text), "")])
+    yield Block("formulas", [("worst case at most", _line(found.text), found.mathml)])
     where = "the whole domain" if found.is_whole else "a part of the domain"
     yield Block("pairs", [("proved on", where), *(("domain", _line(text)) for text in found.domain)])
-    yield Block("code", found.proof)
+    yield _code(found.proof)
 
 
 def _machine_check(found: MachineCheck) -> Iterator[Block]:
@@ -278,14 +288,18 @@ def _machine_check(found: MachineCheck) -> Iterator[Block]:
 
 def _citation(found: Citation) -> Iterator[Block]:
     yield Block("text", _line(found.paragraph))
-    yield Block("code", "\n".join(found.commands))
+    yield _code("\n".join(found.commands))
     if found.latex:
-        yield Block("code", found.latex)
+        yield _code(found.latex)
 
 
 def _sentence(text: str) -> Block:
     line = _line(text).rstrip(".")
     return Block("text", f"{line[:1].upper()}{line[1:]}." if line else "")
+
+
+def _code(text: str) -> Block:
+    return Block("code", plain(text))
 
 
 def _described(pairs: Iterable[tuple[str, str]]) -> Block:
@@ -304,8 +318,8 @@ def _constants(constants: Mapping[str, Any]) -> str:
 def _exact(value: Any) -> str:
     """Write a number exactly if it is not long, and sequences of numbers.
 
-    >>> _exact(Fraction(1, 3)), _exact([1, Fraction(1, 2)]), _exact(1e-9), _exact(10**90)
-    ('1/3', '(1, 1/2)', '1e-9', 'about 1e90')
+    >>> _exact(Fraction(1, 3)), _exact([1, Fraction(1, 2)]), _exact(1e-9), _exact(10**400)
+    ('1/3', '(1, 1/2)', '1e-9', 'about 1.00000e400')
     """
     if isinstance(value, list | tuple):
         return f"({', '.join(map(_exact, value))})"
@@ -326,9 +340,18 @@ def _number(value: Any) -> str:
     return f"{text} = {_decimal(value)}" if "/" in text and isinstance(value, Fraction) else text
 
 
-def _decimal(value: Fraction | int | None, *, up: bool = False) -> str:
-    """Write a number with six digits, rounded down or up."""
-    return "" if value is None else short_exponent(outward(Fraction(value), 6, up=up).lower())
+def _decimal(value: Fraction | int | None, *, up: bool | None = None) -> str:
+    """Write a number with six digits, rounded to the nearest, or up or down as a proved side must be.
+
+    >>> _decimal(Fraction(2, 3)), _decimal(Fraction(2, 3), up=False), _decimal(2 * 10**400), _decimal(None)
+    ('0.666667', '0.666666', '2.00000e400', '')
+    """
+    if value is None:
+        return ""
+    number = number_of(value)
+    if up is None and math.isfinite(number) and bool(number) == bool(value):
+        return short_exponent(f"{number:.6g}")
+    return short_exponent(outward(Fraction(value), 6, up=bool(up)).lower())
 
 
 def _pairs(pairs: Iterable[tuple[str, str]]) -> list[str]:
@@ -343,7 +366,7 @@ def _table(rows: Sequence[Sequence[str]]) -> list[str]:
 def _fenced(text: str) -> list[str]:
     """Return a block of code, whose fence is longer than any in it."""
     fence = max((len(run) for run in re.findall("`+", text)), default=0) + 1
-    return ["`" * max(fence, 3), *(plain(line) for line in text.splitlines()), "`" * max(fence, 3)]
+    return ["`" * max(fence, 3), *text.splitlines(), "`" * max(fence, 3)]
 
 
 def _grid(content: Mapping[str, Any]) -> list[str]:

@@ -250,7 +250,7 @@ class ClosedFormFound:
 
     Attributes
     ----------
-    text, latex
+    text, latex, mathml
         The value.
     domain, is_whole
         Inequalities between the constants, and whether they are those of the file.
@@ -273,6 +273,7 @@ class ClosedFormFound:
     proof: str
     proof_latex: str
     result: ClosedForm
+    mathml: str = ""
 
 
 @final

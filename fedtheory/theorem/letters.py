@@ -59,16 +59,17 @@ def inequality(bound: Any) -> str:
     return rf"\begin{{aligned}} & {left} \\ & \quad {right} \end{{aligned}}"
 
 
-def mathml(bound: Any) -> str:
-    r"""Return the formula of a bound in MathML, which browsers render without a library.
+def mathml(bound: Any, value: Any = None) -> str:
+    r"""Return the formula of a bound, or another expression in its arguments, in MathML for browsers.
 
     >>> from fedtheory.bounds import power_of_choice
     >>> mathml(power_of_choice.gradient_norm).replace("<mo>&#xB7;</mo>", " ")
     '<math display="block"><mrow><mn>2</mn> <mi>L</mi> <mi>excess</mi></mrow></math>'
     """
     from sympy import mathml as printed
+    from sympy import sympify
 
-    value = bound.symbolic()
+    value = bound.symbolic() if value is None else sympify(value)
     signs = {symbol: _sign(symbol.name, bound) for symbol in value.free_symbols}
     return f'<math display="block">{printed(value.xreplace(signs), printer="presentation", mul_symbol="dot")}</math>'
 
