@@ -207,7 +207,7 @@ def _map(found: Tightness) -> dict[str, Any]:
     """Return titles of columns and rows, and for each cell its text, status, and share of the logarithmic scale."""
     finite = [cell.ratio for cell in found.cells if cell.ratio and math.isfinite(cell.ratio)]
     most = max([1.0, *finite])
-    columns, rows = ([f"{axis.name} {_exact(value)}".strip() for value in axis.values] for axis in found.axes)
+    columns, rows = ([_line(f"{axis.name} {_exact(value)}") for value in axis.values] for axis in found.axes)
     cells = {cell.place: (_ratio(cell), cell.status, _share(cell.ratio, most)) for cell in found.cells}
     return {"columns": columns, "rows": rows, "cells": cells, "most": ratio_text(most)}
 

@@ -1,5 +1,6 @@
 """Reports as HTML pages, from the templates in one folder; a page makes no request, and text is escaped."""
 
+import functools
 import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -49,6 +50,11 @@ def html_report(verdicts: Iterable[Verdict], header: Mapping[str, Any] | None = 
 
 def page(template: str, **content: Any) -> str:
     """Return a page of a template of this folder; formulas in MathML are inserted as they are."""
+    return str(_environment().get_template(template).render(**content))
+
+
+@functools.cache
+def _environment() -> Any:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     options: dict[str, Any] = {
@@ -57,7 +63,7 @@ def page(template: str, **content: Any) -> str:
         "trim_blocks": True,
         "lstrip_blocks": True,
     }
-    return Environment(loader=FileSystemLoader(_TEMPLATES), **options).get_template(template).render(**content)
+    return Environment(loader=FileSystemLoader(_TEMPLATES), **options)
 
 
 def bars(*values: float) -> tuple[float, list[tuple[float, bool]]]:
