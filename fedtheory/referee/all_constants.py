@@ -8,6 +8,7 @@ from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.referee.clock import Clock
 from fedtheory.referee.review import ClosedFormFound, Constants, ForAllConstants, Missing, RateFound
 from fedtheory.referee.subject import Subject, named
+from fedtheory.theorem.letters import mathml
 from fedtheory.worst_case import ClosedForm, closed_form, rate
 
 __all__ = ["for_all_constants"]
@@ -79,7 +80,7 @@ def _recorded(subject: Subject, found: ClosedForm) -> ClosedFormFound:
     is_below, comparison = _compared_with_bound(subject, found)
     return ClosedFormFound(
         str(found.value), latex(found.value), found.domain, is_whole, is_below, comparison, found.proof(),
-        found.proof(latex=True), found,
+        found.proof(latex=True), found, mathml(subject.bound, found.value),
     )  # fmt: skip
 
 

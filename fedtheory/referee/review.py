@@ -48,11 +48,12 @@ class Missing:
 @final
 @dataclass(frozen=True)
 class Summand:
-    """A summand of the right-hand side: its name, and its formula as text and LaTeX."""
+    """A summand of the right-hand side: its name, and its formula as text, LaTeX and MathML."""
 
     name: str
     text: str
     latex: str
+    mathml: str = ""
 
 
 @final
@@ -249,7 +250,7 @@ class ClosedFormFound:
 
     Attributes
     ----------
-    text, latex
+    text, latex, mathml
         The value.
     domain, is_whole
         Inequalities between the constants, and whether they are those of the file.
@@ -272,6 +273,7 @@ class ClosedFormFound:
     proof: str
     proof_latex: str
     result: ClosedForm
+    mathml: str = ""
 
 
 @final

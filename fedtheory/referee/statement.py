@@ -6,7 +6,7 @@ from typing import Any
 
 from fedtheory.referee.review import StatedTheorem, Summand
 from fedtheory.referee.subject import Subject, complexity, named
-from fedtheory.theorem.letters import terms
+from fedtheory.theorem.letters import mathml, terms
 from fedtheory.verification import reproduce
 
 __all__ = ["stated"]
@@ -39,7 +39,7 @@ def _summands(subject: Subject) -> tuple[Summand, ...]:
         texts, latex = subject.bound.symbolic_terms(), terms(subject.bound)
     except Exception:  # a formula with sequences, or with branches on numbers, has no symbolic form
         return ()
-    return tuple(Summand(name, str(value), latex[name]) for name, value in texts.items())
+    return tuple(Summand(name, str(value), latex[name], mathml(subject.bound, value)) for name, value in texts.items())
 
 
 def _instance(subject: Subject) -> tuple[Mapping[str, Any], int]:

@@ -78,16 +78,6 @@ class Comparison(NamedTuple):
         rows = {"bound value": format_number(self.bound_value), "worst case": self.worst_case, "remark": self.remark}
         return Summary("Comparison", {name: value for name, value in rows.items() if value != ""})
 
-    def rows(self) -> list[dict[str, str]]:
-        """Return bound value, enclosure, looseness and sensitivities as rows of a table."""
-        lower, upper = map(float, self.worst_case.enclosure)
-        known = {"bound value": float(self.bound_value), "worst case, at least": lower, "worst case, at most": upper}
-        known |= {"looseness": self.looseness}
-        for name, one in self.sensitivities.items():
-            known |= {f"bound's sensitivity to {name}": float(one.bound)}
-            known |= {f"worst case's sensitivity to {name}": float(one.worst_case)}
-        return [{"what": what, "value": f"{value:.10g}"} for what, value in known.items()]
-
 
 def compare(bound: Bound, **arguments: int | Fraction) -> Comparison:
     """Evaluate a bound and the exact worst case for the same constants.
