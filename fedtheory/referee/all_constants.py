@@ -59,8 +59,9 @@ def _scaled(subject: Subject, name: str, factor: Fraction) -> Callable[..., Any]
     assert domain is not None
 
     def relations(*constants: Any) -> Any:
-        number = factor if isinstance(constants[0], Fraction) else _rational(factor)
-        return domain(*(number * c if k == place else c for k, c in enumerate(constants)))
+        number = _rational(factor)
+        found = domain(*(number * c if k == place else c for k, c in enumerate(constants)))
+        return [one.canonical for one in found]
 
     return relations
 
@@ -76,7 +77,7 @@ def _recorded(subject: Subject, found: ClosedForm) -> ClosedFormFound:
 
     assert subject.domain is not None
     is_whole = found.covers(subject.domain)
-    is_below, comparison = _compared_with_bound(subject, found) if is_whole else (False, "it holds on a part only")
+    is_below, comparison = _compared_with_bound(subject, found)
     return ClosedFormFound(
         str(found.value), latex(found.value), found.domain, is_whole, is_below, comparison, found.proof(),
         found.proof(latex=True), found, mathml(subject.bound, found.value),
@@ -90,10 +91,10 @@ def _compared_with_bound(subject: Subject, found: ClosedForm) -> tuple[bool, str
     try:
         value = subject.bound.symbolic()
         value = value.subs({symbol: fixed[symbol.name] for symbol in value.free_symbols if symbol.name in fixed})
-        is_below = found.is_at_most(value, subject.domain)
+        is_below = found.is_at_most(value, subject.allowed)
     except Exception as error:  # the formula is not a rational function
         return False, f"the bound was not compared with it: {' '.join(str(error).split())}"
-    where = f"where {', '.join(subject.domain_texts)}" + (f" and {named(subject.fixed)}" if fixed else "")
+    where = "on the domain, if the hypotheses hold" + (f", for {named(subject.fixed)}" if fixed else "")
     if is_below:
         return (
             True,

@@ -9,6 +9,9 @@ from typing import Any, final
 
 __all__ = ["Clock"]
 
+_PAUSE = 2.0
+"""Seconds between two lines about short steps."""
+
 
 @final
 class Clock:
@@ -24,7 +27,7 @@ class Clock:
 
     def __init__(self, budget: float, report: Callable[[str], Any]) -> None:
         self.budget, self.ended = budget, ""
-        self._start, self._report = time.monotonic(), report
+        self._start, self._report, self._last = time.monotonic(), report, 0.0
 
     @property
     def seconds(self) -> float:
@@ -38,7 +41,13 @@ class Clock:
 
     def say(self, text: str) -> None:
         """Report what is done, after the seconds since the start."""
-        self._report(f"{self.seconds:5.0f} s  {text}")
+        self._last = self.seconds
+        self._report(f"{self._last:5.0f} s  {text}")
+
+    def step(self, text: str) -> None:
+        """Report one of many short steps, at most every few seconds."""
+        if self.seconds - self._last >= _PAUSE:
+            self.say(text)
 
     @contextlib.contextmanager
     def limit(self, share: float = 1.0) -> Iterator[None]:

@@ -66,7 +66,7 @@ def _by_coq(
         return CoqFile(file.name, about, None, f"coqc was not run, since {clock.left:.0f} seconds were left")
     clock.say(f"6 machine check: coqc {file.name}")
     try:
-        version = check_by_coq(file.read_text(encoding="utf-8"), clock.left)
+        version = check_by_coq(file.read_text(encoding="utf-8"), clock.left - 1)
     except NotChecked as error:
         is_accepted = False if "got Error" in str(error) or "axioms" in str(error) else None
         return CoqFile(file.name, about, is_accepted, str(error))

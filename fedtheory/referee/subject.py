@@ -2,7 +2,7 @@
 
 import inspect
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
@@ -15,6 +15,7 @@ from fedtheory._support.wording import suggest, truncate
 from fedtheory.claims import catalogue
 from fedtheory.instances.constants import draw_constants, draw_worst_case
 from fedtheory.referee.review import Constants
+from fedtheory.theorem.assumptions import Hypothesis
 from fedtheory.theorem.bound import Bound, is_bound
 from fedtheory.theorem.claims import Claim
 from fedtheory.theorem.worst_case_problem import WorstCaseProblem
@@ -103,11 +104,14 @@ class Subject:
         return f"{how} in {_MOST_DRAWS if self.domain else _DRAWN} draws"
 
     @cached_property
-    def points(self) -> list[Constants]:
+    def points(self) -> Sequence[Constants]:
         """Constants that fulfill the hypotheses and the domain, in random order; empty if none were found."""
         found = ({**self.fixed, **drawn} for drawn in self._drawn())
-        distinct = {named(point): point for point in found if self.fulfills(point)}
-        return [*distinct.values()][:_DRAWN]
+        distinct: dict[str, Constants] = {}
+        for point in found:
+            if len(distinct) < _DRAWN and self.fulfills(point):
+                distinct.setdefault(named(point), point)
+        return [*distinct.values()]
 
     def _drawn(self) -> Iterator[Constants]:
         if self.domain is not None:
@@ -133,11 +137,19 @@ class Subject:
     @cached_property
     def domain_texts(self) -> tuple[str, ...]:
         """The inequalities of the domain."""
-        if self.domain is None:
-            return ()
         from sympy import Symbol
 
-        return tuple(str(one) for one in self.domain(*map(Symbol, self.names)))
+        return tuple(map(str, self.domain(*map(Symbol, self.names)))) if self.domain else ()
+
+    def allowed(self, *constants: Any) -> list[Any]:
+        """Return the inequalities of the domain and of the hypotheses between symbols that vary."""
+        from sympy import Rel, sympify
+
+        known = {**self.fixed, **dict(zip(self.names, constants, strict=True))}
+        assumed = (one for one in self.bound.hypotheses if isinstance(one, Hypothesis) and one.sides)
+        sides = (one.sides(*(known[name] for name in one.reads)) for one in assumed if one.sides)
+        relations = [Rel(sympify(left), sympify(right), relation) for left, relation, right in sides]
+        return [*(self.domain(*constants) if self.domain else ()), *(one for one in relations if one.free_symbols)]
 
     def compared(self, constants: Constants) -> Comparison:
         """Return the bound's value and the exact worst case; each is solved once."""

@@ -35,7 +35,7 @@ def mapped(subject: Subject, clock: Clock, until: float) -> Tightness | Missing:
     places = [(i, j) for j in range(len(axes[1].values)) for i in range(len(axes[0].values))]
     with clock.limit(until):
         for place in places:
-            clock.say(f"3 tightness: cell {len(cells) + 1} of {len(places)}")
+            clock.step(f"3 tightness: cell {len(cells) + 1} of {len(places)}")
             cells.append(_cell(subject, place, axes, base, trivial))
     missing = f"; {clock.ended} after {len(cells)} of {len(places)} cells" if clock.ended else ""
     if not cells:

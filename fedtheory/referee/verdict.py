@@ -11,7 +11,6 @@ from fedtheory.referee.clock import Clock
 from fedtheory.referee.review import ClosedFormFound, Constants, Counterexample, Verdict, Word
 from fedtheory.referee.subject import Subject, complexity, named
 from fedtheory.theorem.findings import Finding
-from fedtheory.verification.records import factor_text
 from fedtheory.verification.verdicts import verdicts_of
 from fedtheory.worst_case import Comparison
 
@@ -31,7 +30,7 @@ def decided(subject: Subject, clock: Clock, until: float) -> Verdict:
         _examine(subject, clock, found)
         if not subject.why_no_problem:
             for number, constants in enumerate(subject.points[:_WORST_CASES], start=1):
-                clock.say(f"2 verdict: worst case {number} of {min(len(subject.points), _WORST_CASES)}")
+                clock.step(f"2 verdict: worst case {number} of {min(len(subject.points), _WORST_CASES)}")
                 found.compare(subject, constants)
                 if found.counterexample:
                     break
@@ -113,7 +112,7 @@ class _Comparisons:
         assert self.counterexample is not None
         simpler = sorted(subject.points, key=complexity)
         for constants in simpler[: simpler.index(self.counterexample.constants)]:
-            clock.say(f"2 verdict: refuted; trying {named(constants)}")
+            clock.step(f"2 verdict: refuted; trying {named(constants)}")
             before = self.counterexample
             self.compare(subject, constants)
             if self.counterexample is not before:
@@ -133,7 +132,7 @@ def _noticed(detects: float | None) -> Iterator[str]:
     if detects == inf:
         yield "the comparisons notice no wrong constant"
     elif detects is not None:
-        yield f"a constant that is wrong by a factor of less than {factor_text(detects)} would not be noticed"
+        yield f"a constant that is wrong by a factor of less than {detects:.6g} would not be noticed"
 
 
 def _of_worst_case(constants: Constants, found: Comparison, lower: Fraction, value: Fraction) -> Counterexample:

@@ -1,8 +1,8 @@
-"""FedLin with two local steps: the theorem as remembered, and the method.
+"""FedLin with two local steps: its theorem as remembered.
 
-Every client takes ``local_steps`` steps of length ``step_size / local_steps`` along its gradient, corrected by the
-server's gradient. The exact factor for two steps is ``(1 - step_size mu / 2)^4``, about twice the contraction of the
-theorem. The text of the paper was not available.
+A client takes ``local_steps`` steps of length ``step_size / local_steps`` along its gradient, which is corrected by the
+server's gradient. The exact factor of the squared distance is about ``1 - 2 step_size mu`` for short steps, twice the
+contraction that the theorem states. The text of the paper was not available.
 """
 
 from fractions import Fraction
@@ -24,19 +24,19 @@ SHORT = Hypothesis("step_size <= 1/(6 L)", lambda step_size, L: (step_size, "<="
 
 @states(
     PAPER,
-    "one round of Theorem 1",
+    "Theorem 1",
     left=LeftSide("squared distance", "|w_+ - w*|^2", after="round"),
     assumes=(Smooth(), StronglyConvex(), SHORT),
 )
-def round_distance(distance2, *, mu, L, step_size, local_steps):
-    """Bound on the squared distance after a round; it does not depend on the number of local steps."""
+def fedlin_round(distance2, *, mu, L, step_size, local_steps):
+    """Bound on the squared distance after a round, for any number of local steps."""
     return {"contracted": (1 - step_size * mu) * distance2}
 
 
 def method(mu: Any, step_size: Any, L: Any = 1, distance2: Any = 1, local_steps: int = 2) -> Problem:
     p = Problem()
     clients = p.clients(2, mu, L)
-    # A linear function that is added to F_k does not change the method, so that the clients may share a minimizer.
+    # Linear functions that are added to the F_k do not change the method: the clients may share a minimizer.
     best, w = clients.minimizer(objective_gap=0), p.point("w")
     p.at_most((w - best).square, distance2, "distance2")
     start, y = clients.gradient(w), w
@@ -47,4 +47,4 @@ def method(mu: Any, step_size: Any, L: Any = 1, distance2: Any = 1, local_steps:
 
 
 def domain(mu: Any, step_size: Any) -> list[Any]:
-    return [0 < mu, mu < 1, 0 < step_size, step_size <= Fraction(1, 6)]
+    return [mu > 0, mu < 1, step_size > 0, step_size <= 1]
