@@ -1,4 +1,4 @@
-"""The command line: ``fedtheory list | show | verify | hunt | check | study | warm``.
+"""The command line: ``fedtheory list | show | verify | hunt | referee | check | study | warm``.
 
 ``python -m fedtheory ...`` is equivalent.
 """
@@ -25,6 +25,7 @@ _FUNCTIONS = {
     "show": ("showing", "show"),
     "verify": ("verifying", "verify_claims"),
     "hunt": ("hunting", "hunt_claim"),
+    "referee": ("refereeing", "referee_file"),
     "check": ("checking", "check_certificate"),
     "study": ("studying", "run_study"),
     "warm": ("warming", "warm_up"),

@@ -53,7 +53,7 @@ def parser_of_commands() -> argparse.ArgumentParser:
         help="show program's version number and exit",
     )  # fmt: skip
     add = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", title="commands").add_parser
-    for command in (_list, _show, _verify, _hunt, _check, _study, _warm):
+    for command in (_list, _show, _verify, _hunt, _referee, _check, _study, _warm):
         command(add)
     return parser
 
@@ -156,6 +156,19 @@ def _hunt(add: Add) -> None:
     command.add_argument("--seed", type=int, default=0, help="seed of the hunt (default 0)")
     command.add_argument("--jobs", type=int, default=1, metavar="N", help="number of processes")
     command.add_argument("--json", action="store_true", help="as JSON")
+
+
+def _referee(add: Add) -> None:
+    command = _added(
+        add, "referee", "review the theorem in a file, which is executed, and write a report",
+        "FILE [--theorem NAME] [--out FOLDER] \\\n    [--seconds S] [--seed SEED]",
+        "referee studies/theorems/fedlin.py", "referee mine.py --theorem one_step --out mine --seconds 600",
+    )  # fmt: skip
+    command.add_argument("file", type=Path, metavar="FILE", help="Python file with a bound and, best, its method")
+    command.add_argument("--theorem", metavar="NAME", help="name of the bound, if the file has several")
+    command.add_argument("--out", type=Path, metavar="FOLDER", help="folder of the report (default: FILE-review)")
+    command.add_argument("--seconds", type=float, default=120.0, metavar="S", help="time for all (default 120)")
+    command.add_argument("--seed", type=int, default=0, help="seed of instances and constants (default 0)")
 
 
 def _check(add: Add) -> None:

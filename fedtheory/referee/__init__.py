@@ -109,15 +109,15 @@ def referee(
         subject = subject_of_file(Path(theorem), name, seed)
 
     # 1. What the theorem says, and whether its hypotheses can hold together.
-    statement = _section(clock, "1 statement", 0.1, lambda: stated(subject))
+    statement = _section(clock, "1 statement", 0.25, lambda: stated(subject))
     # 2. Whether instances or exact worst cases refute it.
-    verdict = _section(clock, "2 verdict", 0.4, lambda: decided(subject, clock, 0.3))
+    verdict = _section(clock, "2 verdict", 0.5, lambda: decided(subject, clock, 0.4))
     # 3. How far the bound is above the exact worst case, on a map of two constants.
-    tightness = _section(clock, "3 tightness", 0.5, lambda: mapped(subject, clock, 0.5))
+    tightness = _section(clock, "3 tightness", 0.55, lambda: mapped(subject, clock, 0.55))
     # 4. Which coefficient of the bound is larger than the proof of the worst case needs, where the bound is loosest.
     cell = loosest(tightness)
     point = cell.constants if cell else next(iter(subject.points), {})
-    loose = _section(clock, "4 loose summands", 0.55, lambda: coefficients_of(subject, point))
+    loose = _section(clock, "4 loose summands", 0.6, lambda: coefficients_of(subject, point))
     # 5. The worst case for all constants. A bound that is proved to be at least that is proved.
     general = _section(clock, "5 closed form", 0.8, lambda: for_all_constants(subject, point, clock, 0.8))
     form = Missing(general.reason) if isinstance(general, Missing) else general.closed_form

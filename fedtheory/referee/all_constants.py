@@ -6,9 +6,9 @@ from typing import Any
 
 from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.referee.clock import Clock
-from fedtheory.referee.review import ClosedFormFound, Constants, ForAllConstants, Missing, RateFound
-from fedtheory.referee.subject import Subject, named
-from fedtheory.theorem.letters import mathml
+from fedtheory.referee.review import ClosedFormFound, Constants, ForAllConstants, Missing, RateFound, named
+from fedtheory.referee.subject import Subject
+from fedtheory.theorem.letters import latex, mathml
 from fedtheory.worst_case import ClosedForm, closed_form, rate
 
 __all__ = ["for_all_constants"]
@@ -73,14 +73,12 @@ def _rational(number: Fraction) -> Any:
 
 
 def _recorded(subject: Subject, found: ClosedForm) -> ClosedFormFound:
-    from sympy import latex
-
     assert subject.domain is not None
     is_whole = found.covers(subject.domain)
     is_below, comparison = _compared_with_bound(subject, found)
     return ClosedFormFound(
-        str(found.value), latex(found.value), found.domain, is_whole, is_below, comparison, found.proof(),
-        found.proof(latex=True), found, mathml(subject.bound, found.value),
+        str(found.value), latex(subject.bound, found.value), found.domain, is_whole, is_below, comparison,
+        found.proof(), found.proof(latex=True), found, mathml(subject.bound, found.value),
     )  # fmt: skip
 
 
@@ -95,12 +93,8 @@ def _compared_with_bound(subject: Subject, found: ClosedForm) -> tuple[bool, str
     except Exception as error:  # the formula is not a rational function
         return False, f"the bound was not compared with it: {' '.join(str(error).split())}"
     where = "on the domain, if the hypotheses hold" + (f", for {named(subject.fixed)}" if fixed else "")
-    if is_below:
-        return (
-            True,
-            f"the bound is at least the closed form of the worst case {where}: the difference has a proved sign",
-        )
-    return False, f"it was not proved that the bound is at least this value {where}"
+    proved = "the bound is proved to be" if is_below else "it was not proved that the bound is"
+    return is_below, f"{proved} at least the closed form of the worst case {where}"
 
 
 def _rate(subject: Subject, constants: Constants, clock: Clock, until: float) -> RateFound | Missing:

@@ -5,8 +5,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fedtheory.errors import AssumptionViolated, OracleError
-from fedtheory.referee.review import Citation, ClosedFormFound, Constants, MachineCheck, Missing, Tightness, Verdict
-from fedtheory.referee.subject import Subject, named
+from fedtheory.referee.review import (
+    Citation,
+    ClosedFormFound,
+    Constants,
+    MachineCheck,
+    Missing,
+    Tightness,
+    Verdict,
+)
+from fedtheory.referee.subject import Subject
 from fedtheory.theorem.paper import BASES
 
 __all__ = ["cited"]
@@ -42,11 +50,7 @@ def _sentences(
     if isinstance(verdict, Missing):
         yield f"no verdict was reached: {verdict.reason}"
     elif verdict.counterexample is not None:
-        one = verdict.counterexample
-        yield (
-            f"it is refuted at {named(one.constants)}: the left-hand side is at least {one.measured} there, "
-            f"and the bound is {one.predicted}; both numbers are exact"
-        )
+        yield f"it is refuted: {verdict.counterexample.text}; both numbers are exact"
     else:
         yield (
             f"verdict: {verdict.word}, after {verdict.num_instances} instances and {verdict.num_worst_cases} exact "

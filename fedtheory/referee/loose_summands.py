@@ -2,8 +2,8 @@
 
 from fractions import Fraction
 
-from fedtheory.referee.review import Cell, Coefficient, Constants, LooseSummands, Missing, Tightness
-from fedtheory.referee.subject import Subject, named
+from fedtheory.referee.review import Cell, Coefficient, Constants, LooseSummands, Missing, Tightness, named
+from fedtheory.referee.subject import Subject
 from fedtheory.worst_case.comparisons import sensitivities
 
 __all__ = ["coefficients_of", "loosest"]
@@ -56,7 +56,9 @@ def _finding(rows: tuple[Coefficient, ...]) -> str:
         return "at these constants no coefficient of the bound is larger than needed"
     worst = max(loose, key=lambda one: float(one.printed - one.needed) / float(one.printed))
     where = f" (in {' and '.join(worst.summands)})" if worst.summands else ""
-    return (
-        f"the coefficient of {worst.name}{where} is {float(worst.printed):.6g} in the bound, "
-        f"and {float(worst.needed):.6g} suffices at these constants"
-    )
+    others = "".join(f", that of {one.name} {_both(one)}" for one in rows if one is not worst)
+    return f"the coefficient of {worst.name}{where} is {_both(worst)}{others}"
+
+
+def _both(one: Coefficient) -> str:
+    return f"{float(one.printed):.6g} in the bound and {float(one.needed):.6g} in the sharpened statement"

@@ -37,6 +37,19 @@ Word = Literal["refuted", "proved for all constants", "no counterexample", "unde
 Status = Literal["refuted", "attained", "vacuous", "loose", "unknown"]
 
 
+def named(constants: Mapping[str, Any]) -> str:
+    """Return constants with their names, as text.
+
+    >>> named({"mu": Fraction(1, 10), "local_steps": 2})
+    'mu=1/10, local_steps=2'
+    """
+    return ", ".join(f"{name}={_text(c)}" for name, c in constants.items())
+
+
+def _text(value: Any) -> str:
+    return f"[{', '.join(map(str, value))}]" if isinstance(value, list | tuple) else str(value)
+
+
 @final
 @dataclass(frozen=True)
 class Missing:
@@ -113,6 +126,15 @@ class Counterexample:
     predicted: Fraction
     relation: str
     functions: Mapping[str, Any]
+
+    @property
+    def text(self) -> str:
+        """The counterexample in one sentence."""
+        reached = "at most" if self.relation == ">=" else "at least" if self.functions else "exactly"
+        return (
+            f"at {named(self.constants)} the left-hand side is {reached} {self.measured}, "
+            f"and the bound is {self.predicted}"
+        )
 
 
 @final

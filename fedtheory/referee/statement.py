@@ -4,9 +4,9 @@ import contextlib
 from collections.abc import Mapping
 from typing import Any
 
-from fedtheory.referee.review import StatedTheorem, Summand
-from fedtheory.referee.subject import Subject, complexity, named
-from fedtheory.theorem.letters import mathml, terms
+from fedtheory.referee.review import StatedTheorem, Summand, named
+from fedtheory.referee.subject import Subject, complexity
+from fedtheory.theorem.letters import latex, mathml
 from fedtheory.verification import reproduce
 
 __all__ = ["stated"]
@@ -35,11 +35,12 @@ def stated(subject: Subject) -> StatedTheorem:
 
 
 def _summands(subject: Subject) -> tuple[Summand, ...]:
+    bound = subject.bound
     try:
-        texts, latex = subject.bound.symbolic_terms(), terms(subject.bound)
+        terms = bound.symbolic_terms()
     except Exception:  # a formula with sequences, or with branches on numbers, has no symbolic form
         return ()
-    return tuple(Summand(name, str(value), latex[name], mathml(subject.bound, value)) for name, value in texts.items())
+    return tuple(Summand(name, str(one), latex(bound, one), mathml(bound, one)) for name, one in terms.items())
 
 
 def _instance(subject: Subject) -> tuple[Mapping[str, Any], int]:

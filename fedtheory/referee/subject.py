@@ -2,7 +2,7 @@
 
 import inspect
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
@@ -14,7 +14,7 @@ import numpy as np
 from fedtheory._support.wording import suggest, truncate
 from fedtheory.claims import catalogue
 from fedtheory.instances.constants import draw_constants, draw_worst_case
-from fedtheory.referee.review import Constants
+from fedtheory.referee.review import Constants, named
 from fedtheory.theorem.assumptions import Hypothesis
 from fedtheory.theorem.bound import Bound, is_bound
 from fedtheory.theorem.claims import Claim
@@ -173,19 +173,6 @@ def _small(source: random.Random) -> Fraction:
     """Draw a positive fraction with a small denominator."""
     b = source.randint(1, 12)
     return Fraction(source.randint(1, 2 * b), b * source.choice(_SCALES))
-
-
-def named(constants: Mapping[str, Any]) -> str:
-    """Return constants with their names, as text.
-
-    >>> named({"mu": Fraction(1, 10), "local_steps": 2})
-    'mu=1/10, local_steps=2'
-    """
-    return ", ".join(f"{name}={_text(c)}" for name, c in constants.items())
-
-
-def _text(value: Any) -> str:
-    return f"[{', '.join(map(str, value))}]" if isinstance(value, list | tuple) else str(value)
 
 
 def complexity(constants: Constants) -> int:

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from fractions import Fraction
+from itertools import pairwise
 from math import isfinite
 from typing import Any
 
 from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.referee.clock import Clock
-from fedtheory.referee.review import Axis, Cell, Constants, Missing, Status, Tightness
-from fedtheory.referee.subject import Subject, named
+from fedtheory.referee.review import Axis, Cell, Constants, Missing, Status, Tightness, named
+from fedtheory.referee.subject import Subject
 from fedtheory.theorem.step_sizes import largest_step_size
 
 __all__ = ["mapped"]
@@ -29,7 +30,7 @@ def mapped(subject: Subject, clock: Clock, until: float) -> Tightness | Missing:
     if subject.why_no_problem:
         return Missing(subject.why_no_problem)
     base = max(subject.points, key=lambda point: point.get("step_size", 0))
-    axes, places = _axes(subject, base), []
+    axes = _axes(subject, base)
     definition, trivial = _trivial(subject)
     cells: list[Cell] = []
     places = [(i, j) for j in range(len(axes[1].values)) for i in range(len(axes[0].values))]
@@ -59,8 +60,11 @@ def _axes(subject: Subject, base: Constants) -> tuple[Axis, Axis]:
 
 
 def _quantiles(values: set[Any]) -> tuple[Any, ...]:
+    """Return a simple value of each quarter of the values."""
     known = sorted(values)
-    return tuple(dict.fromkeys(known[(2 * k + 1) * len(known) // (2 * _VALUES)] for k in range(_VALUES)))
+    cuts = [k * len(known) // _VALUES for k in range(_VALUES + 1)]
+    quarters = (known[low:high] for low, high in pairwise(cuts))
+    return tuple(min(some, key=lambda c: abs(c.numerator) + c.denominator) for some in quarters if some)
 
 
 def _cell(subject: Subject, place: tuple[int, int], axes: tuple[Axis, Axis], base: Constants, trivial: Any) -> Cell:

@@ -8,9 +8,10 @@ from typing import Any
 
 from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.referee.clock import Clock
-from fedtheory.referee.review import ClosedFormFound, Constants, Counterexample, Verdict, Word
-from fedtheory.referee.subject import Subject, complexity, named
+from fedtheory.referee.review import ClosedFormFound, Constants, Counterexample, Verdict, Word, named
+from fedtheory.referee.subject import Subject, complexity
 from fedtheory.theorem.findings import Finding
+from fedtheory.verification import hunt
 from fedtheory.verification.verdicts import verdicts_of
 from fedtheory.worst_case import Comparison
 
@@ -28,13 +29,12 @@ def decided(subject: Subject, clock: Clock, until: float) -> Verdict:
     found = _Comparisons()
     with clock.limit(until):
         _examine(subject, clock, found)
-        if not subject.why_no_problem:
+        if not (subject.why_no_problem or found.counterexample):
             for number, constants in enumerate(subject.points[:_WORST_CASES], start=1):
                 clock.step(f"2 verdict: worst case {number} of {min(len(subject.points), _WORST_CASES)}")
-                found.compare(subject, constants)
-                if found.counterexample:
+                if found.compare(subject, constants):
                     break
-    if found.counterexample and found.counterexample.origin == "worst case":
+    if found.counterexample and found.counterexample.origin == "worst case":  # else a hunt has shrunk it
         with clock.limit(min(until + 0.1, 1.0)):
             found.simplify(subject, clock)
     else:
@@ -55,7 +55,9 @@ def _examine(subject: Subject, clock: Clock, found: "_Comparisons") -> None:
         for name, ends in verdict.ranges.items():
             found.widen(name, *ends)
         if verdict.worst.holds is False:
-            found.refute(claim.key, verdict.worst)
+            clock.say(f"2 verdict: refuted; shrinking the instance of {claim.key}")
+            smaller = hunt(claim, seconds, subject.seed).worst
+            found.refute(claim.key, smaller if smaller.holds is False else verdict.worst)
         elif verdict.detectable is not None:
             found.factors.append(verdict.detectable)
             found.exact += verdict.side == "exact"
@@ -86,13 +88,13 @@ class _Comparisons:
         sides = Fraction(worst.measured), Fraction(worst.predicted)
         self.counterexample = Counterexample(key, worst.instance, *sides, worst.relation, {})
 
-    def compare(self, subject: Subject, constants: Constants) -> None:
-        """Compare the bound with the exact worst case at given constants."""
+    def compare(self, subject: Subject, constants: Constants) -> bool:
+        """Compare the bound with the exact worst case at given constants; return whether the bound is too small."""
         try:
             found = subject.compared(constants)
         except (AssumptionViolated, OracleError, ValueError) as error:
             self.remarks.append(f"no worst case at {named(constants)}: {error}")
-            return
+            return False
         self.num_worst_cases += 1
         for name, value in constants.items():
             if not isinstance(value, list | tuple):
@@ -100,12 +102,13 @@ class _Comparisons:
         lower, value = found.worst_case.lower, Fraction(found.bound_value)
         if lower is None:
             self.remarks.append(f"only an upper side is proved at {named(constants)}")
-            return
+            return False
         self.exact += 1
         if lower > value:
             self.counterexample = _of_worst_case(constants, found, lower, value)
         elif lower > 0:
             self.factors.append(float(value / lower))
+        return lower > value
 
     def simplify(self, subject: Subject, clock: Clock) -> None:
         """Look for a counterexample with simpler constants, the simplest first."""
@@ -113,9 +116,7 @@ class _Comparisons:
         simpler = sorted(subject.points, key=complexity)
         for constants in simpler[: simpler.index(self.counterexample.constants)]:
             clock.step(f"2 verdict: refuted; trying {named(constants)}")
-            before = self.counterexample
-            self.compare(subject, constants)
-            if self.counterexample is not before:
+            if self.compare(subject, constants):
                 return
 
     def verdict(self) -> Verdict:

@@ -4,7 +4,7 @@ import inspect
 import re
 from typing import Any
 
-__all__ = ["formula", "inequality", "mathml", "terms"]
+__all__ = ["formula", "inequality", "latex", "mathml"]
 
 _RELATIONS = {"<=": r"\le", ">=": r"\ge", "=": "="}
 _LINE = 110
@@ -23,24 +23,21 @@ def formula(bound: Any) -> str:
     own = re.search(r"\.\. math::\n((?:[ ]+\S.*\n)+)", f"{inspect.getdoc(bound)}\n")
     if own:
         return " ".join(own[1].split())
-    return _in_letters(bound.symbolic(), bound)
+    return latex(bound, bound.symbolic())
 
 
-def terms(bound: Any) -> dict[str, str]:
-    r"""Return the summands of a bound in LaTeX, by name.
+def latex(bound: Any, value: Any) -> str:
+    r"""Return an expression in the arguments of a bound in LaTeX.
 
     >>> from fedtheory.bounds import power_of_choice
-    >>> terms(power_of_choice.gradient_norm)
-    {'smoothness': '2 L \\mathrm{excess}'}
+    >>> latex(power_of_choice.gradient_norm, power_of_choice.gradient_norm.symbolic())
+    '2 L \\mathrm{excess}'
     """
-    return {name: _in_letters(value, bound) for name, value in bound.symbolic_terms().items()}
-
-
-def _in_letters(value: Any, bound: Any) -> str:
-    from sympy import latex, sympify
+    from sympy import latex as printed
+    from sympy import sympify
 
     value = sympify(value)
-    return str(latex(value, symbol_names={symbol: _letter(symbol.name, bound) for symbol in value.free_symbols}))
+    return str(printed(value, symbol_names={symbol: _letter(symbol.name, bound) for symbol in value.free_symbols}))
 
 
 def inequality(bound: Any) -> str:

@@ -33,18 +33,29 @@ def fedlin_round(distance2, *, mu, L, step_size, local_steps):
     return {"contracted": (1 - step_size * mu) * distance2}
 
 
-def method(mu: Any, step_size: Any, L: Any = 1, distance2: Any = 1, local_steps: int = 2) -> Problem:
+def one_round(mu: Any, L: Any, step_size: Any, local_steps: int) -> tuple[Problem, Any, Any]:
+    """Return the problem, and the server's model less the minimizer, before and after a round."""
     p = Problem()
     clients = p.clients(2, mu, L)
     # Linear functions that are added to the F_k do not change the method: the clients may share a minimizer.
     best, w = clients.minimizer(objective_gap=0), p.point("w")
-    p.at_most((w - best).square, distance2, "distance2")
     start, y = clients.gradient(w), w
     for _ in range(local_steps):
         y = y - step_size / local_steps * (clients.gradient(y) - start + clients.mean(start))
-    p.maximize((clients.mean(y) - best).square)
+    return p, w - best, clients.mean(y) - best
+
+
+def method(mu: Any, step_size: Any, L: Any = 1, distance2: Any = 1, local_steps: int = 2) -> Problem:
+    p, before, after = one_round(mu, L, step_size, local_steps)
+    p.at_most(before.square, distance2, "distance2")
+    p.maximize(after.square)
     return p
 
 
 def domain(mu: Any, step_size: Any) -> list[Any]:
     return [mu > 0, mu < 1, step_size > 0, step_size <= 1]
+
+
+def state(mu: Any, step_size: Any, L: Any, distance2: Any, local_steps: int) -> tuple[Problem, dict[str, Any]]:
+    p, before, after = one_round(mu, L, step_size, local_steps)
+    return p, {"w": (before, after)}
