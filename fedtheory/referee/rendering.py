@@ -89,7 +89,7 @@ def latex(review: Review) -> str:
 
 
 def save(review: Review, folder: Path) -> list[Path]:
-    """Write ``review.html``, ``review.md`` and ``review.tex`` into a folder; files of an earlier review are replaced."""
+    """Write ``review.html``, ``review.md`` and ``review.tex`` into a folder, and replace those of an earlier review."""
     texts = {"review.html": html(review), "review.md": markdown(review), "review.tex": latex(review)}
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
