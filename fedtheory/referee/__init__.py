@@ -109,17 +109,17 @@ def referee(
         subject = subject_of_file(Path(theorem), name, seed)
 
     # 1. What the theorem says, and whether its hypotheses can hold together.
-    statement = _section(clock, "1 statement", 0.25, lambda: stated(subject))
+    statement = _section(clock, "1 statement", 0.2, lambda: stated(subject))
     # 2. Whether instances or exact worst cases refute it.
-    verdict = _section(clock, "2 verdict", 0.5, lambda: decided(subject, clock, 0.4))
+    verdict = _section(clock, "2 verdict", 1.0, lambda: decided(subject, clock))
     # 3. How far the bound is above the exact worst case, on a map of two constants.
-    tightness = _section(clock, "3 tightness", 0.55, lambda: mapped(subject, clock, 0.55))
+    tightness = _section(clock, "3 tightness", 1.0, lambda: mapped(subject, clock))
     # 4. Which coefficient of the bound is larger than the proof of the worst case needs, where the bound is loosest.
     cell = loosest(tightness)
     point = cell.constants if cell else next(iter(subject.points), {})
-    loose = _section(clock, "4 loose summands", 0.6, lambda: coefficients_of(subject, point))
+    loose = _section(clock, "4 loose summands", 0.3, lambda: coefficients_of(subject, point))
     # 5. The worst case for all constants. A bound that is proved to be at least that is proved.
-    general = _section(clock, "5 closed form", 0.8, lambda: for_all_constants(subject, point, clock, 0.8))
+    general = _section(clock, "5 closed form", 1.0, lambda: for_all_constants(subject, point, clock))
     form = Missing(general.reason) if isinstance(general, Missing) else general.closed_form
     if not isinstance(verdict, Missing) and not isinstance(form, Missing):
         verdict = with_proof(verdict, form)
@@ -134,12 +134,12 @@ def referee(
                   loose, general, machine, citation)  # fmt: skip
 
 
-def _section(clock: Clock, title: str, until: float, work: Callable[[], Section | Missing]) -> Section | Missing:
-    """Return a section, or why it is missing; sections after Ctrl-C are not started."""
+def _section(clock: Clock, title: str, share: float, work: Callable[[], Section | Missing]) -> Section | Missing:
+    """Return a section for a share of the time that is left, or why it is missing; none is begun after Ctrl-C."""
     if clock.ended == "interrupted" or not clock.left:
         return Missing(clock.ended or f"the time of {clock.budget:g} seconds was over")
     found: Section | Missing | None = None
-    with clock.limit(until):
+    with clock.limit(share):
         clock.say(title)
         try:
             found = work()

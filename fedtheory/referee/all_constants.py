@@ -13,27 +13,29 @@ from fedtheory.worst_case import ClosedForm, closed_form, rate
 
 __all__ = ["for_all_constants"]
 
+_SHARE = 0.6
+"""Share of the time that is left."""
 _WIDER, _NARROWER = Fraction(1, 4), Fraction(2)
 """Factors of a constant in the inequalities of the domain, for a wider domain and for a part of it."""
 
 
-def for_all_constants(subject: Subject, constants: Constants, clock: Clock, until: float) -> ForAllConstants | Missing:
+def for_all_constants(subject: Subject, constants: Constants, clock: Clock) -> ForAllConstants | Missing:
     """Return a closed form of the worst case, and a rate at given constants; each may be missing."""
     record: ClosedFormFound | Missing = Missing("method() and domain() must both be given for a closed form")
     if subject.method is not None and subject.domain is not None:
-        found, reason = _search(subject, clock, until)
+        found, reason = _search(subject, clock)
         record = Missing(reason) if found is None else _recorded(subject, found)
-    rated = _rate(subject, constants, clock, until)
+    rated = _rate(subject, constants, clock)
     if isinstance(record, Missing) and isinstance(rated, Missing):
         return Missing(f"{record.reason}; {rated.reason}")
     return ForAllConstants(record, rated)
 
 
-def _search(subject: Subject, clock: Clock, until: float) -> tuple[ClosedForm | None, str]:
+def _search(subject: Subject, clock: Clock) -> tuple[ClosedForm | None, str]:
     """Return a closed form on the domain, on a wider one, or on a part of it; otherwise the first reason why not."""
     assert subject.method is not None
     reason = ""
-    with clock.limit(until):
+    with clock.limit(_SHARE):
         for what, domain in _domains(subject):
             clock.say(f"5 closed form: {what}")
             try:
@@ -97,12 +99,12 @@ def _compared_with_bound(subject: Subject, found: ClosedForm) -> tuple[bool, str
     return is_below, f"{proved} at least the closed form of the worst case {where}"
 
 
-def _rate(subject: Subject, constants: Constants, clock: Clock, until: float) -> RateFound | Missing:
+def _rate(subject: Subject, constants: Constants, clock: Clock) -> RateFound | Missing:
     """Return a rate for all numbers of rounds at given constants."""
     if subject.state is None:
         return Missing("state() must be given for a rate over all rounds")
     reason = ""
-    with clock.limit(until):
+    with clock.limit(_SHARE / 2):
         clock.say("5 rate for all rounds")
         try:
             problem, state, *options = subject.state(**constants)

@@ -20,8 +20,8 @@ from fedtheory.theorem.paper import BASES
 
 __all__ = ["cited"]
 
-_SHARE = 1.05
-"""End of this section as a share of the budget: it is short, and is written when the time of the others is over."""
+_LEAST = 5.0
+"""Seconds for this section when the time of the others is over."""
 
 
 def cited(
@@ -38,7 +38,7 @@ def cited(
     sentences = [*_sentences(subject, verdict, tightness, form, machine)]
     paragraph = " ".join(f"{one[0].upper()}{one[1:]}." for one in sentences)
     proof = ""
-    with clock.limit(_SHARE):
+    with clock.limit(least=_LEAST):
         proof = _proof(subject, form, constants)
     return Citation(paragraph, proof, tuple(_commands(subject, machine, folder, clock.budget)))
 

@@ -50,20 +50,21 @@ class Clock:
             self.say(text)
 
     @contextlib.contextmanager
-    def limit(self, share: float = 1.0) -> Iterator[None]:
-        """Leave the block when a share of the whole budget is used, or when the user presses Ctrl-C.
+    def limit(self, share: float = 1.0, *, least: float = 1e-3) -> Iterator[None]:
+        """Leave the block when a share of the time that is left is used, or when the user presses Ctrl-C.
 
+        The block has at least ``least`` seconds.
         A timer raises KeyboardInterrupt in the block. Threads other than the main thread, and Windows, have no such
         timer; there a block ends by itself.
         """
         self.ended = "interrupted" if self.ended == "interrupted" else ""
         timed = hasattr(signal, "SIGALRM") and threading.current_thread() is threading.main_thread()
         before = signal.getsignal(signal.SIGALRM) if timed else None
-        end = share * self.budget
+        end = self.seconds + max(share * self.left, least)
         try:
             if timed:
                 signal.signal(signal.SIGALRM, signal.default_int_handler)
-                signal.setitimer(signal.ITIMER_REAL, max(end - self.seconds, 1e-3))
+                signal.setitimer(signal.ITIMER_REAL, max(end - self.seconds, 1e-6))
             yield
         except KeyboardInterrupt:
             self.ended = "the time was over" if self.seconds >= end else "interrupted"

@@ -37,7 +37,8 @@ def coefficients_of(subject: Subject, constants: Constants) -> LooseSummands | M
 
 
 def _others(constants: Constants, rows: tuple[Coefficient, ...]) -> Constants:
-    return {name: value for name, value in constants.items() if name not in {one.name for one in rows}}
+    shown = {name for one in rows for name in (one.name, f"initial_{one.name}")}
+    return {name: value for name, value in constants.items() if name not in shown}
 
 
 def _with(subject: Subject, constants: Constants, name: str) -> tuple[str, ...]:

@@ -15,6 +15,8 @@ from fedtheory.theorem.step_sizes import largest_step_size
 
 __all__ = ["mapped"]
 
+_SHARE = 0.4
+"""Share of the time that is left."""
 _KAPPA = (2, 5, 10, 100)
 _COUNTS = (1, 2, 3)
 _VALUES = 4
@@ -25,7 +27,7 @@ _STARTS = {"squared distance": ("distance2", "initial_distance2"), "potential": 
 """Arguments that are the value of a left-hand side before the method starts."""
 
 
-def mapped(subject: Subject, clock: Clock, until: float) -> Tightness | Missing:
+def mapped(subject: Subject, clock: Clock) -> Tightness | Missing:
     """Compare the bound with the worst case on a map; the cells that the time allows."""
     if subject.why_no_problem:
         return Missing(subject.why_no_problem)
@@ -34,7 +36,7 @@ def mapped(subject: Subject, clock: Clock, until: float) -> Tightness | Missing:
     definition, trivial = _trivial(subject)
     cells: list[Cell] = []
     places = [(i, j) for j in range(len(axes[1].values)) for i in range(len(axes[0].values))]
-    with clock.limit(until):
+    with clock.limit(_SHARE):
         for place in places:
             clock.step(f"3 tightness: cell {len(cells) + 1} of {len(places)}")
             cells.append(_cell(subject, place, axes, base, trivial))
@@ -74,6 +76,8 @@ def _cell(subject: Subject, place: tuple[int, int], axes: tuple[Axis, Axis], bas
             constants["mu"] = Fraction(constants["L"]) / axis.values[number]
         elif axis.name:
             constants[axis.name] = axis.values[number]
+    if "num_steps" in base and "local_steps" in base:  # whole rounds
+        constants["num_steps"] = max(base["num_steps"] // base["local_steps"], 1) * constants["local_steps"]
     fixed = {axis.name for axis in axes}
     fitting = next(_allowed(subject, constants, fixed), None)
     if fitting is None:

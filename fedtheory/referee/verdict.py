@@ -19,15 +19,15 @@ __all__ = ["decided", "with_proof"]
 
 _WORST_CASES = 24
 """Constants at which the exact worst case is compared with the bound."""
-_HUNT = 0.1
-"""Share of the budget for the hunts for a counterexample."""
+_SHARE, _HUNT = 0.4, 0.1
+"""Shares of the time that is left: for this section, and for all hunts for a counterexample."""
 _LARGEST_DENOMINATOR = 10_000
 
 
-def decided(subject: Subject, clock: Clock, until: float) -> Verdict:
+def decided(subject: Subject, clock: Clock) -> Verdict:
     """Compare the bound with instances and worst cases; a refutation is an exact comparison."""
     found = _Comparisons()
-    with clock.limit(until):
+    with clock.limit(_SHARE):
         _examine(subject, clock, found)
         if not (subject.why_no_problem or found.counterexample):
             for number, constants in enumerate(subject.points[:_WORST_CASES], start=1):
@@ -35,7 +35,7 @@ def decided(subject: Subject, clock: Clock, until: float) -> Verdict:
                 if found.compare(subject, constants):
                     break
     if found.counterexample and found.counterexample.origin == "worst case":  # else a hunt has shrunk it
-        with clock.limit(min(until + 0.1, 1.0)):
+        with clock.limit(_SHARE / 2):
             found.simplify(subject, clock)
     else:
         found.remarks += [clock.ended] * bool(clock.ended)
@@ -49,7 +49,7 @@ def decided(subject: Subject, clock: Clock, until: float) -> Verdict:
 def _examine(subject: Subject, clock: Clock, found: "_Comparisons") -> None:
     for number, claim in enumerate(subject.claims, start=1):
         clock.say(f"2 verdict: instances of claim {number} of {len(subject.claims)}, {claim.key}")
-        seconds = _HUNT * clock.budget / len(subject.claims)
+        seconds = _HUNT * clock.left / len(subject.claims)
         [verdict] = verdicts_of([claim], rng=subject.seed, hunt_seconds=seconds)
         found.num_instances += verdict.num_applicable + (verdict.hunted.num_applicable if verdict.hunted else 0)
         for name, ends in verdict.ranges.items():
@@ -133,7 +133,7 @@ def _noticed(detects: float | None) -> Iterator[str]:
     if detects == inf:
         yield "the comparisons notice no wrong constant"
     elif detects is not None:
-        yield f"a constant that is wrong by a factor of less than {detects:.6g} would not be noticed"
+        yield f"the bound divided by more than {detects:.6g} would be refuted; a smaller error is not noticed"
 
 
 def _of_worst_case(constants: Constants, found: Comparison, lower: Fraction, value: Fraction) -> Counterexample:

@@ -89,7 +89,7 @@ def subject(bound: Any, **changed: Any) -> Subject:
 
 
 def section(work: Any, bound: Any, **changed: Any) -> Any:
-    return work(subject(bound, **changed), Clock(60.0, lambda _: None), 1.0)
+    return work(subject(bound, **changed), Clock(60.0, lambda _: None))
 
 
 def test_the_constants_of_the_statement_fulfill_the_domain_and_the_hypotheses() -> None:
