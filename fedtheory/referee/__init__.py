@@ -5,6 +5,7 @@ The theorem is a bound (``fedtheory.theorem.states``). Its method is a function 
 ``worst_case.closed_form`` takes them. Claims are checks on instances. A section that cannot be filled states why.
 """
 
+import importlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -83,28 +84,30 @@ def referee(
 
     Examples
     --------
-    Half of the true squared distance after a step of gradient descent:
+    Half of the factor by which a step of gradient descent contracts a parabola:
 
-    >>> from fedtheory.theorem import LeftSide, Paper, states
-    >>> @states(Paper("toy", "A toy", "Doe", 2000), "Theorem 1", left=LeftSide("squared distance", "|w_1 - w*|^2"))
-    ... def half(distance2, *, mu, step_size):
-    ...     return {"contracted": (1 - step_size * mu) ** 2 * distance2 / 2}
-    >>> def method(mu, step_size, distance2=1):
-    ...     p = Problem()
-    ...     f = p.function(mu, 1)
-    ...     best, x = f.minimizer(), p.point("x")
-    ...     p.at_most((x - best).square, distance2, "distance2")
-    ...     p.maximize((x - step_size * f.gradient(x) - best).square)
-    ...     return p
-    >>> review = referee(half, method, lambda mu, step_size: [0 < mu, mu < 1, 0 < step_size, step_size <= 1], seconds=5)
-    >>> review.verdict.word, review.exit_code
-    ('refuted', 1)
+    >>> from fractions import Fraction as Q
+    >>> from fedtheory.theorem import Paper, states
+    >>> from fedtheory.verification import at_most, claim
+    >>> @states(Paper("toy", "A toy", "Doe", 2000), "Theorem 1")
+    ... def half(step_size, *, mu):
+    ...     return {"contracted": (1 - step_size * mu) / 2}
+    >>> @claim("toy:half", "a step on mu w^2/2", half)
+    ... def on_parabolas(rng):
+    ...     mu, step_size = (Q(int(rng.integers(1, 9)), 8) for _ in range(2))
+    ...     return at_most(1 - step_size * mu, half(step_size, mu=mu), instance={"mu": mu, "step_size": step_size})
+    >>> review = referee(half, claims=[on_parabolas], seconds=5)
+    >>> review.verdict.word, review.exit_code, review.tightness.reason
+    ('refuted', 1, 'no method() is given, and the bound has no worst case')
     """
+    for library in ("scipy.optimize", "sympy"):  # before a time limit could interrupt their import
+        importlib.import_module(library)
     clock = Clock(validate.positive("seconds", seconds), report)
     seed, folder = validate.count("seed", seed, 0), None if out is None else Path(out)
     if isinstance(theorem, Bound):
-        known = catalogue.known_claims().values() if claims is None else claims
-        subject = Subject(theorem, claims_about(theorem, known), method, domain, state, seed=seed)
+        if claims is None:  # statement.function names a bound of the package
+            claims = catalogue.known_claims().values() if theorem.statement.function else ()
+        subject = Subject(theorem, claims_about(theorem, claims), method, domain, state, seed=seed)
     else:
         subject = subject_of_file(Path(theorem), name, seed)
 
