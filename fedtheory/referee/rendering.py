@@ -312,7 +312,7 @@ def _line(text: Any) -> str:
 
 
 def _constants(constants: Mapping[str, Any]) -> str:
-    return _line(", ".join(f"{name} = {_exact(value)}" for name, value in constants.items()))
+    return _line(", ".join(f"{name}={_exact(value)}" for name, value in constants.items()))
 
 
 def _exact(value: Any) -> str:
