@@ -4,8 +4,7 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from fedtheory._storage.files import deliver
-from fedtheory._support.console import say, warn
+from fedtheory._support.console import warn
 from fedtheory.cli.documents import write_pairs
 from fedtheory.cli.refusals import refuse, refuse_below
 from fedtheory.referee import referee, rendering
@@ -27,12 +26,8 @@ def referee_file(arguments: argparse.Namespace) -> int:
         )  # fmt: skip
     except ValueError as error:
         refuse(str(error))
-    folder.mkdir(parents=True, exist_ok=True)
-    pages = {"review.html": rendering.html, "review.md": rendering.markdown, "appendix.tex": rendering.latex}
-    for name, write in pages.items():
-        deliver(folder / name, write(review).encode("utf-8"))
-    write_pairs([*_findings(review)])
-    say(f"{'report':<17} {folder / 'review.html'} and {', '.join([*pages][1:])}")
+    files = rendering.save(review, folder)
+    write_pairs([*_findings(review), ("report", ", ".join(map(str, files)))])
     return review.exit_code
 
 
@@ -63,7 +58,7 @@ def _verdict(review: Review) -> Iterator[tuple[str, str]]:
         return
     yield "verdict", review.verdict.word
     if (found := review.verdict.counterexample) is not None:
-        yield "verdict", f"{found.text}"
+        yield "verdict", found.text
     yield from (("verdict", remark) for remark in review.verdict.remarks)
 
 

@@ -8,8 +8,10 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from fedtheory._storage.files import deliver
 from fedtheory._support.wording import outward, plain, short_exponent
 from fedtheory.referee.review import (
     Cell,
@@ -31,7 +33,7 @@ from fedtheory.verification.records import plain as plain_data
 from fedtheory.verification.renderings import detects, escaped, ratio_text
 from fedtheory.verification.report import bars, page
 
-__all__ = ["html", "latex", "markdown"]
+__all__ = ["html", "latex", "markdown", "save"]
 
 _LONGEST = 40
 """Digits of the longest number that is written out."""
@@ -84,6 +86,15 @@ def latex(review: Review) -> str:
         *commands,
     ]
     return "\n".join(lines) + "\n"
+
+
+def save(review: Review, folder: Path) -> list[Path]:
+    """Write ``review.html``, ``review.md`` and ``review.tex`` into a folder, and replace those of an earlier review."""
+    texts = {"review.html": html(review), "review.md": markdown(review), "review.tex": latex(review)}
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        deliver(folder / name, text.encode("utf-8"))
+    return [folder / name for name in texts]
 
 
 def _title(review: Review) -> str:

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from fractions import Fraction as Q
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -129,3 +130,9 @@ def test_the_word_of_the_verdict_stands_at_the_top(word: Any) -> None:
 def test_darker_cells_have_larger_ratios() -> None:
     shades = [float(shade) for shade in re.findall(r'class="cell (?!unknown)\w+"[^>]*fill-opacity="([\d.]+)"', PAGE)]
     assert shades == [0, 0.5, 0]
+
+
+def test_a_review_is_saved_as_three_files(tmp_path: Path) -> None:
+    files = rendering.save(REVIEW, tmp_path / "new")
+    assert [file.name for file in files] == ["review.html", "review.md", "review.tex"]
+    assert [file.read_text(encoding="utf-8") for file in files] == [PAGE, MARKDOWN, rendering.latex(REVIEW)]
