@@ -164,17 +164,10 @@ def _verdict(found: Verdict) -> Iterator[Block]:
 
 
 def _counterexample(found: Counterexample) -> Iterator[Block]:
-    yield Block("text", "Counterexample: the left-hand side and the bound at these constants, both exact.")
-    yield Block(
-        "pairs",
-        [
-            ("found by", _line(found.origin)),
-            *((_line(name), _number(value)) for name, value in found.constants.items()),
-            ("left-hand side", _number(found.measured)),
-            ("bound", _number(found.predicted)),
-            ("should be", f"left-hand side {found.relation} bound"),
-        ],
-    )
+    yield Block("text", f"Counterexample ({_line(found.origin)}), by an exact comparison:")
+    reached = "at most" if found.relation == ">=" else "at least"
+    sides = [(f"left-hand side, {reached}", _number(found.measured)), ("bound", _number(found.predicted))]
+    yield _described([*((name, _number(value)) for name, value in found.constants.items()), *sides])
     if found.functions:
         yield Block("text", "Functions and points that attain it approximately:")
         yield _code("\n".join(_listed(found.functions)))
