@@ -121,14 +121,15 @@ def referee(
     # 5. The worst case for all constants. A bound that is proved to be at least that is proved.
     general = _section(clock, "5 closed form", 0.8, lambda: for_all_constants(subject, point, clock, 0.8))
     form = Missing(general.reason) if isinstance(general, Missing) else general.closed_form
-    verdict = verdict if isinstance(verdict, Missing) or isinstance(form, Missing) else with_proof(verdict, form)
+    if not isinstance(verdict, Missing) and not isinstance(form, Missing):
+        verdict = with_proof(verdict, form)
     # 6. Files that the checker and Coq verify.
     saved = {"worst_case.json": point}
     if isinstance(verdict, Verdict) and verdict.counterexample and verdict.counterexample.origin == "worst case":
         saved = {"counterexample.json": verdict.counterexample.constants, **saved}
     machine = _section(clock, "6 machine check", 1.0, lambda: checked(subject, saved, form, folder, clock))
     # 7. What a review can quote.
-    citation = cited(subject, verdict, tightness, form, machine, point, folder, seconds)
+    citation = cited(subject, verdict, tightness, form, machine, point, folder, clock)
     return Review(subject.bound.__name__, subject.file, seed, seconds, clock.seconds, statement, verdict, tightness,
                   loose, general, machine, citation)  # fmt: skip
 
@@ -137,9 +138,9 @@ def _section(clock: Clock, title: str, until: float, work: Callable[[], Section 
     """Return a section, or why it is missing; sections after Ctrl-C are not started."""
     if clock.ended == "interrupted" or not clock.left:
         return Missing(clock.ended or f"the time of {clock.budget:g} seconds was over")
-    clock.say(title)
     found: Section | Missing | None = None
     with clock.limit(until):
+        clock.say(title)
         try:
             found = work()
         except (AssumptionViolated, OracleError, ValueError) as error:

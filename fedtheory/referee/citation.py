@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fedtheory.errors import AssumptionViolated, OracleError
+from fedtheory.referee.clock import Clock
 from fedtheory.referee.review import (
     Citation,
     ClosedFormFound,
@@ -19,6 +20,9 @@ from fedtheory.theorem.paper import BASES
 
 __all__ = ["cited"]
 
+_SHARE = 1.05
+"""End of this section as a share of the budget: it is short, and is written when the time of the others is over."""
+
 
 def cited(
     subject: Subject,
@@ -28,12 +32,15 @@ def cited(
     machine: MachineCheck | Missing,
     constants: Constants,
     folder: Path | None,
-    budget: float,
+    clock: Clock,
 ) -> Citation:
     """Return what a review can quote."""
     sentences = [*_sentences(subject, verdict, tightness, form, machine)]
     paragraph = " ".join(f"{one[0].upper()}{one[1:]}." for one in sentences)
-    return Citation(paragraph, _proof(subject, form, constants), tuple(_commands(subject, machine, folder, budget)))
+    proof = ""
+    with clock.limit(_SHARE):
+        proof = _proof(subject, form, constants)
+    return Citation(paragraph, proof, tuple(_commands(subject, machine, folder, clock.budget)))
 
 
 def _sentences(

@@ -13,7 +13,8 @@ from fedtheory.worst_case.checker import printing
 __all__ = ["checked"]
 
 _LEAST = 5.0
-"""Seconds that must be left for a run of Coq."""
+_MARGIN = 3.0
+"""Seconds that a run of Coq must have, and seconds that are left after it."""
 
 
 def checked(
@@ -62,11 +63,12 @@ def _by_coq(
         write(file, name)
     except ValueError as error:
         return Missing(f"no theorem was written: {error}")
-    if clock.left < _LEAST:
+    seconds = clock.left - _MARGIN
+    if seconds < _LEAST:
         return CoqFile(file.name, about, None, f"coqc was not run, since {clock.left:.0f} seconds were left")
     clock.say(f"6 machine check: coqc {file.name}")
     try:
-        version = check_by_coq(file.read_text(encoding="utf-8"), clock.left - 1)
+        version = check_by_coq(file.read_text(encoding="utf-8"), seconds)
     except NotChecked as error:
         is_accepted = False if "got Error" in str(error) or "axioms" in str(error) else None
         return CoqFile(file.name, about, is_accepted, str(error))

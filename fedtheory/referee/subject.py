@@ -23,9 +23,9 @@ from fedtheory.worst_case import Comparison, Problem, compared
 
 __all__ = ["Subject", "subject_of_file"]
 
-_DRAWN = 400
+_DRAWN = 200
 """Points of the domain that are drawn; the simplest of them are tried for a small counterexample."""
-_MOST_DRAWS = 20_000
+_MOST_DRAWS = 5_000
 _SCALES = (1, 1, 4, 16)
 
 
@@ -109,8 +109,10 @@ class Subject:
         found = ({**self.fixed, **drawn} for drawn in self._drawn())
         distinct: dict[str, Constants] = {}
         for point in found:
-            if len(distinct) < _DRAWN and self.fulfills(point):
+            if self.fulfills(point):
                 distinct.setdefault(named(point), point)
+            if len(distinct) == _DRAWN:
+                break
         return [*distinct.values()]
 
     def _drawn(self) -> Iterator[Constants]:
