@@ -1,14 +1,12 @@
 """``referee``: review a theorem in a file."""
 
 import argparse
-from collections.abc import Iterator
 from pathlib import Path
 
 from fedtheory._support.console import warn
 from fedtheory.cli.documents import write_pairs
 from fedtheory.cli.refusals import refuse, refuse_below
 from fedtheory.referee import referee, rendering
-from fedtheory.referee.review import ForAllConstants, MachineCheck, Missing, Review
 
 __all__ = ["referee_file"]
 
@@ -27,40 +25,6 @@ def referee_file(arguments: argparse.Namespace) -> int:
     except ValueError as error:
         refuse(str(error))
     files = rendering.save(review, folder)
-    write_pairs([*_findings(review), ("report", ", ".join(map(str, files)))])
+    findings = [(section.title, section.blocks[0].content) for section in rendering.sections(review)]
+    write_pairs([*findings, ("Report", ", ".join(map(str, files)))])
     return review.exit_code
-
-
-def _findings(review: Review) -> Iterator[tuple[str, str]]:
-    """Yield the finding of each section."""
-    for name in ("statement", "tightness", "loose_summands"):
-        section = getattr(review, name)
-        yield name.replace("_", " "), _reason(section) if isinstance(section, Missing) else section.remark
-        if name == "statement":
-            yield from _verdict(review)
-    general = review.for_all_constants
-    form = general.closed_form if isinstance(general, ForAllConstants) else general
-    yield "closed form", _reason(form) if isinstance(form, Missing) else f"{form.text} where {', '.join(form.domain)}"
-    if isinstance(general, ForAllConstants) and not isinstance(general.rate, Missing):
-        yield "rate", general.rate.text.splitlines()[-1]
-    machine = review.machine_check
-    if not isinstance(machine, MachineCheck):
-        yield "machine check", _reason(machine)
-        return
-    yield from (("machine check", f"{one.file}: {one.answer}") for one in machine.certificates)
-    coq = machine.coq
-    yield "machine check", _reason(coq) if isinstance(coq, Missing) else f"{coq.file}: {coq.answer}"
-
-
-def _verdict(review: Review) -> Iterator[tuple[str, str]]:
-    if isinstance(review.verdict, Missing):
-        yield "verdict", _reason(review.verdict)
-        return
-    yield "verdict", review.verdict.word
-    if (found := review.verdict.counterexample) is not None:
-        yield "verdict", found.text
-    yield from (("verdict", remark) for remark in review.verdict.remarks)
-
-
-def _reason(missing: Missing) -> str:
-    return f"missing: {missing.reason}"

@@ -17,6 +17,7 @@ from fedtheory.referee.review import (
     Cell,
     Citation,
     ClosedFormFound,
+    CoqFile,
     Counterexample,
     ForAllConstants,
     LooseSummands,
@@ -33,7 +34,7 @@ from fedtheory.verification.records import plain as plain_data
 from fedtheory.verification.renderings import detects, escaped, ratio_text
 from fedtheory.verification.report import bars, page
 
-__all__ = ["html", "latex", "markdown", "save"]
+__all__ = ["html", "latex", "markdown", "save", "sections"]
 
 _LONGEST = 40
 """Digits of the longest number that is written out."""
@@ -57,14 +58,14 @@ class Section(NamedTuple):
 def html(review: Review) -> str:
     """Return a review as an HTML page, which makes no request."""
     return page(
-        "review.html", title=_title(review), word=_word(review), header=_header(review), sections=_sections(review)
+        "review.html", title=_title(review), word=_word(review), header=_header(review), sections=sections(review)
     )
 
 
 def markdown(review: Review) -> str:
     """Return a review in Markdown."""
     lines = [f"# {escaped(_title(review))}", "", f"**{_word(review)}**", "", *_pairs(_header(review))]
-    for number, section in enumerate(_sections(review), start=1):
+    for number, section in enumerate(sections(review), start=1):
         lines += ["", f"## {number}. {section.title}"]
         for block in section.blocks:
             lines += ["", *_MARKDOWN[block.kind](block.content)]
@@ -112,12 +113,13 @@ def _header(review: Review) -> list[tuple[str, str]]:
     return [*source, *file, ("seed", str(review.seed)), ("seconds", seconds)]
 
 
-def _sections(review: Review) -> list[Section]:
+def sections(review: Review) -> list[Section]:
+    """Return the sections of a review; the first block of each is a sentence about its finding."""
     parts: list[tuple[str, Any, Any]] = [
         ("Statement", review.statement, _statement),
         ("Verdict", review.verdict, _verdict),
         ("Tightness", review.tightness, _tightness),
-        ("Which summand is loose", review.loose_summands, _loose_summands),
+        ("Loose summands", review.loose_summands, _loose_summands),
         ("For all constants", review.for_all_constants, _for_all_constants),
         ("Machine check", review.machine_check, _machine_check),
         ("What to cite", review.citation, _citation),
@@ -149,10 +151,10 @@ def _statement(found: StatedTheorem) -> Iterator[Block]:
 
 
 def _verdict(found: Verdict) -> Iterator[Block]:
+    yield _sentence(found.word + (f": {found.counterexample.text}" if found.counterexample else ""))
     yield from map(_sentence, found.remarks)
     tried = [(f"{name} from", f"{_exact(low)} to {_exact(high)}") for name, (low, high) in found.ranges.items()]
     pairs = [
-        ("verdict", found.word),
         ("instances", _number(found.num_instances)),
         ("exact worst cases", _number(found.num_worst_cases)),
         ("detects", detects({"detectable": found.detects})),
@@ -164,17 +166,12 @@ def _verdict(found: Verdict) -> Iterator[Block]:
 
 
 def _counterexample(found: Counterexample) -> Iterator[Block]:
-    yield Block("text", "Counterexample: the left-hand side and the bound at these constants, both exact.")
-    yield Block(
-        "pairs",
-        [
-            ("found by", _line(found.origin)),
-            *((_line(name), _number(value)) for name, value in found.constants.items()),
-            ("left-hand side", _number(found.measured)),
-            ("bound", _number(found.predicted)),
-            ("should be", f"left-hand side {found.relation} bound"),
-        ],
-    )
+    pairs = [
+        ("counterexample", found.origin),
+        ("measured", _number(found.measured)),
+        ("bound", _number(found.predicted)),
+    ]
+    yield _described([*pairs, *((name, _number(value)) for name, value in found.constants.items())])
     if found.functions:
         yield Block("text", "Functions and points that attain it approximately:")
         yield _code("\n".join(_listed(found.functions)))
@@ -270,23 +267,24 @@ def _for_all_constants(found: ForAllConstants) -> Iterator[Block]:
 
 
 def _closed_form(found: ClosedFormFound) -> Iterator[Block]:
+    where = ", ".join(found.domain)
+    yield _sentence(f"the worst case is at most {found.text} where {where}")
     yield _sentence(found.comparison)
     yield Block("formulas", [("worst case at most", _line(found.text), found.mathml)])
-    where = "the whole domain" if found.is_whole else "a part of the domain"
-    yield Block("pairs", [("proved on", where), *(("domain", _line(text)) for text in found.domain)])
+    yield Block("pairs", [("proved on", "the whole domain" if found.is_whole else "a part of the domain")])
     yield _code(found.proof)
 
 
 def _machine_check(found: MachineCheck) -> Iterator[Block]:
+    number, proved = len(found.certificates), sum(one.is_proved for one in found.certificates)
+    yield _sentence(f"the checker proves {proved} of {number} certificates; Coq: {_coq_answer(found.coq)}")
     head = ("certificate", "constants", "verdict", "answer of the checker")
     rows = [
         (_line(one.file), _constants(one.constants), "proved" if one.is_proved else "not proved", _line(one.answer))
         for one in found.certificates
     ]
     yield Block("table", [head, *rows])
-    if isinstance(found.coq, Missing):
-        yield _missing(found.coq, "No Coq file")
-    else:
+    if not isinstance(found.coq, Missing):
         coq = found.coq
         pairs = [
             ("Coq file", coq.file),
@@ -295,6 +293,10 @@ def _machine_check(found: MachineCheck) -> Iterator[Block]:
             ("answer", coq.answer),
         ]
         yield _described(pairs)
+
+
+def _coq_answer(coq: CoqFile | Missing) -> str:
+    return coq.reason if isinstance(coq, Missing) else f"{coq.file}: {coq.answer}"
 
 
 def _citation(found: Citation) -> Iterator[Block]:
@@ -323,7 +325,7 @@ def _line(text: Any) -> str:
 
 
 def _constants(constants: Mapping[str, Any]) -> str:
-    return _line(", ".join(f"{name} = {_exact(value)}" for name, value in constants.items()))
+    return _line(", ".join(f"{name}={_exact(value)}" for name, value in constants.items()))
 
 
 def _exact(value: Any) -> str:
