@@ -18,9 +18,17 @@ from fedtheory.referee.citation import cited
 from fedtheory.referee.clock import Clock
 from fedtheory.referee.loose_summands import coefficients_of, loosest
 from fedtheory.referee.machine_check import checked
-from fedtheory.referee.review import Missing as Missing
-from fedtheory.referee.review import Review as Review
-from fedtheory.referee.review import Verdict
+from fedtheory.referee.review import (
+    Citation,
+    ForAllConstants,
+    LooseSummands,
+    MachineCheck,
+    Missing,
+    Review,
+    StatedTheorem,
+    Tightness,
+    Verdict,
+)
 from fedtheory.referee.statement import stated
 from fedtheory.referee.subject import Subject, claims_about, subject_of_file
 from fedtheory.referee.tightness import mapped
@@ -29,7 +37,18 @@ from fedtheory.theorem.bound import Bound
 from fedtheory.theorem.claims import Claim
 from fedtheory.worst_case import Problem
 
-__all__ = ["Missing", "Review", "referee"]
+__all__ = [
+    "Citation",
+    "ForAllConstants",
+    "LooseSummands",
+    "MachineCheck",
+    "Missing",
+    "Review",
+    "StatedTheorem",
+    "Tightness",
+    "Verdict",
+    "referee",
+]
 
 Section = TypeVar("Section")
 
@@ -149,3 +168,7 @@ def _section(clock: Clock, title: str, share: float, work: Callable[[], Section 
         except (AssumptionViolated, OracleError, ValueError) as error:
             found = Missing(" ".join(str(error).split()))
     return Missing(clock.ended) if found is None else found
+
+
+def __dir__() -> list[str]:
+    return __all__
