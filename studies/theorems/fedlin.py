@@ -1,6 +1,6 @@
 """FedLin with two local steps: its theorem as remembered.
 
-A client takes ``local_steps`` steps of length ``step_size / local_steps`` along its gradient, corrected by the server's.
+A client takes ``local_steps`` steps of length ``step_size / local_steps`` along its corrected gradient.
 For short steps the exact factor is about ``1 - 2 step_size mu``, twice the contraction that the theorem states.
 """
 
