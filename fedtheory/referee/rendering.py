@@ -149,7 +149,10 @@ def _statement(found: StatedTheorem) -> Iterator[Block]:
 def _verdict(found: Verdict) -> Iterator[Block]:
     yield _sentence(found.word + (f": {found.counterexample.text}" if found.counterexample else ""))
     yield from map(_sentence, found.remarks)
-    tried = [(f"{name} from", f"{_exact(low)} to {_exact(high)}") for name, (low, high) in found.ranges.items()]
+    tried = [
+        (f"{name} from", f"{_exact(low)} to {_exact(high)}") if low != high else (name, _exact(low))
+        for name, (low, high) in found.ranges.items()
+    ]
     pairs = [
         ("instances", _number(found.num_instances)),
         ("exact worst cases", _number(found.num_worst_cases)),
@@ -183,7 +186,15 @@ def _tightness(found: Tightness) -> Iterator[Block]:
     yield Block("map", _map(found))
     common = _common([cell.constants for cell in found.cells if cell.constants])
     yield Block("text", f"All cells have {_constants(common)}." if common else "")
-    head = ("constants", "bound", "worst case, at least", "worst case, at most", "ratio", "finding")
+    head = (
+        "constants",
+        "bound",
+        "worst case, at least",
+        "worst case, at most",
+        "ratio",
+        "promised progress",
+        "finding",
+    )
     rows = [
         (
             _constants({name: value for name, value in cell.constants.items() if name not in common}) or "none",
@@ -191,6 +202,7 @@ def _tightness(found: Tightness) -> Iterator[Block]:
             _decimal(cell.lower, up=False),
             _decimal(cell.upper, up=True),
             _ratio(cell),
+            "" if cell.progress is None else f"{cell.progress:.3g}",
             f"{cell.status}: {_line(cell.note)}" if cell.note else cell.status,
         )
         for cell in found.cells

@@ -6,6 +6,7 @@ All numbers that decide something are integers or fractions. Renderers read thes
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from math import log
 from typing import Any, Literal, final
 
 from fedtheory.worst_case import ClosedForm
@@ -33,7 +34,7 @@ __all__ = [
 
 Constants = Mapping[str, Any]
 """Arguments of the bound by name: integers and fractions, or lists of them."""
-Word = Literal["refuted", "proved for all constants", "no counterexample", "undecided"]
+Word = Literal["refuted", "proved on the domain", "no counterexample", "undecided"]
 Status = Literal["refuted", "attained", "vacuous", "loose", "unknown"]
 
 
@@ -145,7 +146,7 @@ class Verdict:
     Attributes
     ----------
     word
-        ``refuted``: there is an exact counterexample. ``proved for all constants``: section 5 has a closed form of the
+        ``refuted``: there is an exact counterexample. ``proved on the domain``: section 5 has a closed form of the
         worst case, and the bound is proved to be at least that on the whole domain. ``no counterexample``: at least one
         exact comparison was made, and none failed. ``undecided``: nothing was compared exactly.
     num_instances, num_worst_cases
@@ -197,6 +198,8 @@ class Cell:
         1 within the enclosure. ``vacuous``: it is at least the trivial bound. Otherwise ``loose``, or ``unknown``.
     note
         Why the ratio is unknown.
+    trivial
+        Value of the trivial bound; None if it is not known.
     """
 
     place: tuple[int, int]
@@ -207,6 +210,18 @@ class Cell:
     ratio: float | None
     status: Status
     note: str = ""
+    trivial: Fraction | None = None
+
+    @property
+    def progress(self) -> float | None:
+        """Share of the true progress from the trivial bound that the theorem promises, on a logarithmic scale.
+
+        A bound of 1/4 is half of the progress from 1 to 1/16, although it is four times the worst case. None if the
+        worst case is not known or is no progress.
+        """
+        if self.value is None or self.upper is None or self.trivial is None or not 0 < self.upper < self.trivial:
+            return None
+        return log(self.value / self.trivial) / log(self.upper / self.trivial) if self.value > 0 else None
 
 
 @final

@@ -89,11 +89,11 @@ def _cell(subject: Subject, place: tuple[int, int], axes: tuple[Axis, Axis], bas
     value, lower, upper = Fraction(found.bound_value), found.worst_case.lower, found.worst_case.upper
     if lower is None or upper is None:
         return Cell(place, fitting, value, lower, upper, None, "unknown", "only one side of the worst case is proved")
-    ratio = found.looseness if isfinite(found.looseness) else None
+    ratio, start = found.looseness if isfinite(found.looseness) else None, trivial(fitting) if trivial else None
     status: Status = "refuted" if lower > value else "attained" if value <= upper else "loose"
-    if status == "loose" and trivial is not None and value >= trivial(fitting):
+    if status == "loose" and start is not None and value >= start:
         status = "vacuous"
-    return Cell(place, fitting, value, lower, upper, ratio, status)
+    return Cell(place, fitting, value, lower, upper, ratio, status, trivial=None if start is None else Fraction(start))
 
 
 def _allowed(subject: Subject, constants: Constants, fixed: set[str]) -> Iterator[Constants]:
@@ -139,7 +139,9 @@ def _finding(cells: list[Cell]) -> str:
     least, most = (side(known, key=lambda cell: cell.ratio or 0) for side in (min, max))
     counts = {word: sum(cell.status == word for cell in cells) for word in ("refuted", "attained", "vacuous")}
     said = ", ".join(f"{word} in {number}" for word, number in counts.items())
+    shares = [cell.progress for cell in known if cell.progress is not None]
+    promised = f"; it promises {min(shares):.3g} to {max(shares):.3g} of the true progress" if shares else ""
     return (
         f"the bound divided by the exact worst case lies between {least.ratio:.6g} (at {named(least.constants)}) and "
-        f"{most.ratio:.6g} (at {named(most.constants)}); of {len(cells)} cells it is {said}"
+        f"{most.ratio:.6g} (at {named(most.constants)}){promised}; of {len(cells)} cells it is {said}"
     )

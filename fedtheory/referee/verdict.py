@@ -160,4 +160,4 @@ def with_proof(verdict: Verdict, form: ClosedFormFound) -> Verdict:
     """Return the verdict after the bound was compared with a closed form of the worst case."""
     if not form.is_below or verdict.counterexample:
         return verdict
-    return replace(verdict, word="proved for all constants", remarks=(form.comparison, *verdict.remarks))
+    return replace(verdict, word="proved on the domain", remarks=(form.comparison, *verdict.remarks))

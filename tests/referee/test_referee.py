@@ -130,6 +130,9 @@ def test_the_map_calls_a_cell_attained_loose_or_vacuous_by_its_definition(known:
         x = cell.constants["mu"] * cell.constants["step_size"]
         assert cell.constants["mu"] == Q(1, loose.axes[0].values[cell.place[0]])
         assert cell.ratio == pytest.approx(float(1 / (1 - x)))
+        # The bound 1 - x is the square root of the worst case (1 - x)^2.
+        assert cell.progress == pytest.approx(1 / 2, rel=1e-4)
+    assert {cell.progress for cell in vacuous.cells} == {0.0}
 
 
 def test_printed_coefficients_are_derivatives_and_needed_ones_the_multipliers(known: None) -> None:
@@ -299,7 +302,7 @@ def test_fedlin_contracts_twice_as_fast_as_its_theorem_says(reviews: dict[str, A
     form, rate = found.for_all_constants.closed_form, found.for_all_constants.rate
     at = {"mu": Q(1, 5), "step_size": Q(1, 7)}
     assert form.result(**at) == (1 - at["mu"] * at["step_size"] / 2) ** 4
-    assert found.verdict.word == "proved for all constants"
+    assert found.verdict.word == "proved on the domain"
     steps, x = rate.constants["local_steps"], rate.constants["mu"] * rate.constants["step_size"]
     assert float(rate.value) == pytest.approx(float((1 - x / steps) ** (2 * steps)), rel=1e-5)
 

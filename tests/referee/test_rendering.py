@@ -120,7 +120,7 @@ def test_text_of_a_file_stays_text_in_latex() -> None:
     assert rendering.latex(replace(BAD, citation=Missing("a\nb"))) == "% No appendix: a b\n"
 
 
-@pytest.mark.parametrize("word", ["refuted", "proved for all constants", "no counterexample", "undecided"])
+@pytest.mark.parametrize("word", ["refuted", "proved on the domain", "no counterexample", "undecided"])
 def test_the_word_of_the_verdict_stands_at_the_top(word: Any) -> None:
     assert isinstance(REVIEW.verdict, Verdict)
     found = replace(REVIEW, verdict=replace(REVIEW.verdict, word=word))
