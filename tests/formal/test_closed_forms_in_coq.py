@@ -11,7 +11,6 @@ from fedtheory.formal import AXIOMS
 from fedtheory.worst_case import Problem, closed_form
 from tests.formal.test_coqc import (
     accepted_with_reserved_names,
-    all_compiled,
     assumptions,
     coqc,
     pytestmark,  # noqa: F401, which marks this module, too
@@ -24,9 +23,9 @@ SOME = ["gradient descent", "partial participation"]
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(compiled: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of all compiled files, to add to."""
-    return shutil.copytree(all_compiled(tmp_path_factory), tmp_path_factory.mktemp("closed") / "copy")
+    return shutil.copytree(compiled, tmp_path_factory.mktemp("closed") / "copy")
 
 
 @pytest.mark.parametrize("name", [pytest.param(one, marks=[] if one in SOME else pytest.mark.long) for one in STATED])

@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -51,30 +51,10 @@ def coqc(folder: Path, file: str) -> subprocess.CompletedProcess[str]:
     return run(folder, "coqc", "-q", "-R", ".", "FedTheory", file)
 
 
-@cache
-def made(factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A folder with all files after their compilation, and the complaint if one of them is refused."""
-    folder = factory.mktemp("coq")
-    for file in [*FILES, "_CoqProject"]:
-        shutil.copyfile(FOLDER / file, folder / file)
-    for command in (["coq_makefile", "-f", "_CoqProject", "-o", "Makefile"], ["make", "-j2"]):
-        answer = run(folder, *command)
-        if answer.returncode:
-            return folder, answer.stderr
-    return folder, ""
-
-
-def all_compiled(factory: pytest.TempPathFactory) -> Path:
-    """A folder with all files, which coqc has accepted; all tests of a process share it."""
-    folder, complaint = made(factory)
-    assert complaint == ""
-    return folder
-
-
 @pytest.fixture
-def folder(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> Path:
+def folder(compiled: Path, tmp_path: Path) -> Path:
     """A copy of the compiled files, to add to."""
-    return shutil.copytree(all_compiled(tmp_path_factory), tmp_path / "copy")
+    return shutil.copytree(compiled, tmp_path / "copy")
 
 
 def theorems(file: str) -> list[str]:
