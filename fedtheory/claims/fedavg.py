@@ -14,7 +14,7 @@ from fedtheory.instances.federations import RationalQuadratics
 from fedtheory.instances.formatting import format_federation, format_vectors
 from fedtheory.instances.observed import skew
 from fedtheory.instances.run_draws import Drawn, draw_run
-from fedtheory.instances.step_sizes import decaying, delayed
+from fedtheory.instances.step_sizes import delayed
 from fedtheory.instances.vectors import Vector, average, combination, norm2
 from fedtheory.sampling.cohorts import Selection, uniform_subsets, with_replacement
 from fedtheory.statistics.law import Law
@@ -53,19 +53,6 @@ def own_constants(drawn: Drawn, *counts: str) -> dict[str, Any]:
         "weighted_sigma2": norm2(fed.weights) * sigma2,
         **{name: numbers[name] for name in counts},
     }
-
-
-@claim(
-    "fedavg:decaying-steps",
-    "E F(w_T) - F* for m clients drawn with replacement in proportion to p_k and averaged",
-    fedavg.decaying_steps_gap,
-    looseness=32,
-    remark="the closed form has the drift 32 tau^2 G2 in every step, even for one local step, where the drift is 0",
-)
-def decaying_steps(rng: np.random.Generator) -> Finding:
-    drawn = draw_run(rng, laws=("proportional",), step_size=decaying, longest_round=12)
-    known = horizon_constants(drawn)
-    return expected_gaps(drawn, lambda step: fedavg.decaying_steps_gap(step, **known))
 
 
 @claim(

@@ -337,6 +337,13 @@ _FEDPROX: dict[str, Law] = {
     "num_selected": lambda c: 2 * c.whole(1, 6) ** 2,  # so that 2 K is a square
 }
 
+_LOCAL_GD: dict[str, Law] = {
+    "step_size": lambda c: c.share() / (4 * c["local_steps"] * c["L"]),
+    "zeta2": lambda c: c.positive(),
+    "drift": lambda c: c.positive(),
+    "gap_sum": lambda c: c.positive(),
+}
+
 LAWS_OF_PAPERS: dict[str, dict[str, Law]] = {
     "fedalign": _FEDALIGN,
     "optimal-client-sampling": _OPTIMAL_CLIENT_SAMPLING,
@@ -347,6 +354,7 @@ LAWS_OF_PAPERS: dict[str, dict[str, Law]] = {
     "fedexp": _FEDEXP,
     "error-feedback": _ERROR_FEEDBACK,
     "fedprox": _FEDPROX,
+    "local-gd": _LOCAL_GD,
     "scaffold": _CONTROL_VARIATES,
     "proxskip": _CONTROL_VARIATES,
     "stationary": _CONTROL_VARIATES,

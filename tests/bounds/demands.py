@@ -172,6 +172,15 @@ DEMANDS: dict[str, Demand] = {
     "step <= 1/(tau L)": at_most(
         r"^step_size local_steps L <= 1", lambda w: {"step_size": 1 / (w["local_steps"] * w["L"])}
     ),
+    "step <= 1/(4 tau L)": at_most(
+        r"^step_size <= 1/\(4 local_steps L\)", lambda w: {"step_size": 1 / (4 * w["local_steps"] * w["L"])}
+    ),
+    "step <= 2/L": at_most(r"^step_size <= 2/L", lambda w: {"step_size": 2 / w["L"]}),
+    "eta^2 L^2 tau (tau - 1) < 1": Demand(
+        r"^step_size\^2 L\^2 local_steps \(local_steps - 1\) < 1",
+        lambda w: {"local_steps": 4, "step_size": Q(28, 97) / w["L"]},
+        lambda w: {"local_steps": 4, "step_size": Q(97, 336) / w["L"]},
+    ),
     "curvatures from below": Demand(r"^curvatures of every F_k are at least -negative_curvature"),
     "proximal problems convex": Demand(
         r"^proximal_weight > negative_curvature",
@@ -227,7 +236,12 @@ DEMANDS: dict[str, Demand] = {
     ),
     "mean update by Jensen": at_most(r"^mean_update2 <= update2", lambda w: {"mean_update2": w["update2"]}),
     "updates by nonexpansiveness": at_most(r"^update2 <= 4 distance2", lambda w: {"update2": 4 * w["distance2"]}),
-    "step <= 1/L": at_most(r"^step_size <= 1/L", lambda w: {"step_size": 1 / w["L"]}),
+    # In one local step, since local gradient descent with more of them asks for shorter steps.
+    "step <= 1/L": Demand(
+        r"^step_size <= 1/L",
+        lambda w: {"local_steps": 1, "effective_steps": Q(1), "step_size": 1 / w["L"]},
+        lambda w: {"local_steps": 1, "effective_steps": Q(1), "step_size": 1 / w["L"] * BIT},
+    ),
     "eq. (18) in every round": Demand(
         r"^step_size <= smallest_gamma/\(\(1 \+ max_weight M\) L\)", _dsgd_limit, _longer(_dsgd_limit)
     ),

@@ -230,6 +230,18 @@ _FEDEXP = {
     }
 }
 
+# Convex clients and all of them, with exact gradients; Lemma 2 and Theorem 1 as printed with rounds of length 1/(4 L).
+_CONVEX = {"clients smooth", "clients convex", "no noise"}
+_LOCAL_GD = {
+    "long_step-printed": _CONVEX | {"gap <= L/2 distance^2"},
+    "one_step-printed": _CONVEX | {"step <= 1/(4L)", "gap <= L/2 distance^2"},
+    "one_step-derived": _CONVEX | {"step <= 1/L", "gap <= L/2 distance^2"},
+    "round_drift-printed": _CONVEX | {"step <= 1/(4 tau L)"},
+    "round_drift-derived": _CONVEX | {"step <= 2/L"},
+    "averaged_gap-printed": _CONVEX | {"step <= 1/(4 tau L)"},
+    "averaged_gap-derived": _CONVEX | {"step <= 1/L", "eta^2 L^2 tau (tau - 1) < 1"},
+}
+
 EXPECTED: dict[str, set[str]] = {
     f"{paper}.{name}": demands
     for paper, table in {
@@ -242,6 +254,7 @@ EXPECTED: dict[str, set[str]] = {
         "fedalign": _FEDALIGN,
         "optimal_client_sampling": _OPTIMAL_CLIENT_SAMPLING,
         "fedprox": _FEDPROX,
+        "local_gd": _LOCAL_GD,
         "sgd": _SGD,
         "error_feedback": _ERROR_FEEDBACK,
         "scaffold": _SCAFFOLD,

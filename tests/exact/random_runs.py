@@ -82,6 +82,7 @@ _EXACT = {
 
 
 _OF_METHODS = {
+    "local_gd": {STEPS},
     "error_feedback": {METHOD},
     "proxskip": {METHOD},
     "scaffold": {METHOD, STEPS},
@@ -315,7 +316,7 @@ def truths(case, rng):
         "distances2": [1.0, 2.0],
         # of local models and updates, which only lemmas that are not sampled here take
         **dict.fromkeys(("drift", "sampling_error", "update_error", "squared_weight_update2", "mean_update2"), 1.0),
-        **dict.fromkeys(("value_difference", "displacement2"), 1.0),
+        **dict.fromkeys(("value_difference", "displacement2", "gap_sum"), 1.0),
     }
     if case.name.startswith("fedexp") and np.isscalar(size):
         models = np.tile(start, (fed.num_clients, 1))
@@ -362,7 +363,15 @@ _ABOUT = {
         *("sampled_step", "local_steps_round"),
     ),
     "distance after a step": (
-        *("one_step", "weighted_one_step", "refined_one_step", "partial_one_step", "drawn_step", "subset_step"),
+        *(
+            "one_step",
+            "weighted_one_step",
+            "refined_one_step",
+            "partial_one_step",
+            "drawn_step",
+            "subset_step",
+            "long_step",
+        ),
     ),
     "gap after a round": ("gap_after_step",),
     "loss after a round": ("dsgd_nonconvex", "fedavg_nonconvex"),
