@@ -299,6 +299,11 @@ CASES = (
         r"2 steps, best $\eta$, $s = \frac12$",
         COMPRESSED | {"step_size": Q(40, 31), "initial_gap": Q(1), "num_rounds": 2},
     ),
+    Case(
+        st.inconsistency,
+        r"$\chi^2 = \frac14$, $\beta^2 = 1$, $\kappa^2 = 1$",
+        {"surrogate_gradient2": Q(1), "chi2": Q(1, 4), "beta2": Q(1), "kappa2": Q(1)},
+    ),
     *(
         Case(bound, r"$\eta = \frac18$, $V = 1$", CONVEX | {"distance2": Q(9), "drift": Q(1), "gap": Q(1)})
         for bound in (local_gd.one_step, local_gd.long_step)

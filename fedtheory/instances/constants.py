@@ -188,6 +188,12 @@ _CONTROL_VARIATES: dict[str, Law] = {
     "probability": lambda c: c.share(),
     "stationary_distance2": lambda c: c.positive(),
     "effective_steps": lambda c: 1 + c.share() * (c["local_steps"] > 1),
+    # The root of surrogate_gradient2 chi2 ((beta2 - 1) surrogate_gradient2 + kappa2) is rational.
+    "surrogate_gradient2": lambda c: c.positive(),
+    "chi2": lambda c: c.positive(1),
+    "stretch": lambda c: c["chi2"] * c.positive() ** 2,
+    "beta2": lambda c: 1 + c.share() * Q(1, 2) * c["stretch"],
+    "kappa2": lambda c: (c["stretch"] - c["beta2"] + 1) * c["surrogate_gradient2"],
 }
 
 

@@ -161,6 +161,8 @@ DEMANDS: dict[str, Demand] = {
     "one coin": Demand(r"^clients and server run Scaffnew with one coin common to all clients"),
     "p <= 1": at_most(r"^probability <= 1", lambda w: {"probability": Q(1)}),
     "FedNova": Demand(r"^clients and server run FedNova"),
+    "similar to the surrogate": at_least(r"beta2 >= 1 \(Assumption 3\)", lambda w: {"beta2": Q(1)}),
+    "weights of the surrogate": Demand(r"^the weights q_k of the surrogate are positive with sum 1"),
     "clients quadratic": Demand(r"^every F_k is quadratic"),
     "step < 2/(tau_eff L)": Demand(
         r"^step_size effective_steps L < 2",

@@ -211,6 +211,8 @@ _PROXSKIP = {
 # Linear convergence for 0 < eta < 2/L; longer steps have many stationary points, or none.
 # FedNova: the order of matrices, so quadratics, and I - (I - eta H)^t <= eta t H for eta L <= 1.
 _STATIONARY = {
+    "inconsistency-printed": {"similar to the surrogate", "weights of the surrogate"},
+    "inconsistency-derived": {"similar to the surrogate", "weights of the surrogate"},
     "averaging_distance-derived": _CONTROLLED | {"step < 2/L"},
     "normalized_round-derived": _CONTROLLED
     | {"FedNova", "clients quadratic", "step <= 1/L", "step < 2/(tau_eff L)", "tau_eff <= tau"},

@@ -66,6 +66,9 @@ _EXACT = {
     "sgd.fixed_step_distance": set[str](),
     "sgd.local_steps_round": {STEPS},
     "stationary.averaging_distance": {STEPS},
+    # about the gradients at one model, whose dissimilarity no run tells
+    "stationary.inconsistency": set[str](),
+    "stationary.inconsistency.printed": set[str](),
     "average_drift.fixed_step_distance": {STEPS},
     "participation.fixed_step_distance": {STEPS},  # of any strategy
     "client_sampling.one_step": set[str](),

@@ -59,7 +59,6 @@ def _averaged(bound: Bound, given: Mapping[str, Any]) -> Any:
     return p.solve()
 
 
-_FAR = "the bound is approached far from w*, and the gap is small there"
 _LATER = "it counts the gap before the last step, which adds no drift, as the others"
 _STEP = {
     "step_size": lambda c: c.share() / c["L"],
@@ -72,7 +71,7 @@ _RUN = {
     "num_steps": lambda c: c.whole(1, 3),
     "zeta2": lambda c: c.pick(0, c.positive()),
 }
-LONG_STEP = WorstCaseProblem(_step, _STEP, num_draws=20, looseness=1.2)
-ONE_STEP = WorstCaseProblem(_step, _STEP, num_draws=20, looseness=1.1, remark=_FAR)
+LONG_STEP = WorstCaseProblem(_step, _STEP, num_draws=20, looseness=1.05)
+ONE_STEP = WorstCaseProblem(_step, _STEP, num_draws=20)
 DRIFT = WorstCaseProblem(_drift, _ROUND, num_draws=20, looseness=1.5, remark=_LATER)
 AVERAGED_GAP = WorstCaseProblem(_averaged, _RUN, num_draws=20, looseness=1.5)
