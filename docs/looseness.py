@@ -64,6 +64,7 @@ REASONS: dict[Bound, str] = {
     **dict.fromkeys((ocs.dsgd_nonconvex, ocs.dsgd_average_gradient), _NONCONVEX),
     **dict.fromkeys((ocs.fedavg_nonconvex, ocs.fedavg_average_gradient), _NONCONVEX),
     **dict.fromkeys((align.partial_one_step, align.partial_participation_gap), _DRAWN),
+    li.transformed_gap: "it is `without_replacement_gap` for other objectives, which has a worst case",
     sgd.fixed_step_distance: "its worst case has a path for each sequence of sampled clients; `drawn_step` has one",
     ef.ef_distance: "it adds a factor 1 + s to `ef_round`, which is attained for every horizon",
     ef.ef21_gradient2: "it divides the potential of `ef21_round`, which is attained for every horizon, by s",

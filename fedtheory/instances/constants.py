@@ -350,7 +350,14 @@ _LOCAL_GD: dict[str, Law] = {
     "gap_sum": lambda c: c.positive(),
 }
 
+_FEDAVG: dict[str, Law] = {
+    "max_weight": lambda c: (1 + c.share()) / c["num_clients"],
+    "min_weight": lambda c: c.share() / c["num_clients"],
+    "weighted_G2": lambda c: c["num_clients"] * c["max_weight"] * c["G2"] * c.share(),
+}
+
 LAWS_OF_PAPERS: dict[str, dict[str, Law]] = {
+    "fedavg": _FEDAVG,
     "fedalign": _FEDALIGN,
     "optimal-client-sampling": _OPTIMAL_CLIENT_SAMPLING,
     "sgd": _SGD,

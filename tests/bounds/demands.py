@@ -113,8 +113,8 @@ DEMANDS: dict[str, Demand] = {
     "plain mean": Demand(r"a plain mean"),
     "N >= 2": Demand(
         r"^num_clients >= 2",
-        lambda w: {"num_clients": 2, "num_selected": 1},
-        lambda w: {"num_clients": 1, "num_selected": 1},
+        lambda w: {"num_clients": 2, "num_selected": 1, "max_weight": Q(1, 2), "min_weight": Q(1, 2)},
+        lambda w: {"num_clients": 1, "num_selected": 1, "max_weight": Q(1), "min_weight": Q(1)},
     ),
     # Power-of-Choice.
     "rho >= 0": Demand(r"^rho_(bar|diagonal) >= 0", lambda w: skew(Q(1, 10**6)), lambda w: skew(-Q(1, 10**6), Q(1))),
@@ -163,6 +163,10 @@ DEMANDS: dict[str, Demand] = {
     "FedNova": Demand(r"^clients and server run FedNova"),
     "similar to the surrogate": at_least(r"beta2 >= 1 \(Assumption 3\)", lambda w: {"beta2": Q(1)}),
     "weights of the surrogate": Demand(r"^the weights q_k of the surrogate are positive with sum 1"),
+    "transformed objectives": Demand(r"^client k takes its steps on num_clients p_k F_k"),
+    "gradients by squared weights": Demand(r"^num_clients sum_k p_k\^2 E \|g_k\|\^2 <= weighted_G2"),
+    "N max p >= 1": at_least(r"^num_clients max_weight >= 1", lambda w: {"max_weight": Q(1, w["num_clients"])}),
+    "N min p <= 1": at_most(r"^num_clients min_weight <= 1", lambda w: {"min_weight": Q(1, w["num_clients"])}),
     "clients quadratic": Demand(r"^every F_k is quadratic"),
     "step < 2/(tau_eff L)": Demand(
         r"^step_size effective_steps L < 2",

@@ -74,6 +74,7 @@ _POWER_OF_CHOICE = {
 # in their own form, Assumptions 1 to 4 and the two schemes of selection.
 _LI = _CLIENTS | _NOISE | {"gradients", "weighted_sigma2 <= G2"}
 _SUBSETS = {"draws without replacement", "N >= 2"}
+_TRANSFORMED = {"transformed objectives", "N max p >= 1", "N min p <= 1"}
 _FEDAVG = {
     "decaying_steps_gap-derived": _CLIENTS
     | _NOISE
@@ -84,6 +85,13 @@ _FEDAVG = {
     "full_participation_gap-printed": _LI | _OF_EVERYBODY,
     "with_replacement_gap-printed": _LI | _OF_EVERYBODY | {"draws with replacement"},
     "without_replacement_gap-printed": _LI | _OF_EVERYBODY | _SUBSETS | {"equal weights"},
+    "transformed_gap-printed": _CLIENTS
+    | _NOISE
+    | {"gradients", "sigma2 <= G2"}
+    | _OF_EVERYBODY
+    | _SUBSETS
+    | _TRANSFORMED,
+    "transformed_gap-derived": _CLIENTS | _NOISE | {"gradients by squared weights"} | _SUBSETS | _TRANSFORMED,
     "with_replacement_variance-printed": {"gradients", "steps at most halve", "draws with replacement"},
     # The mean of the selected is what the server takes: p_k N/K are the weights of a mean only if all p_k are equal.
     "without_replacement_variance-printed": {"gradients", "steps at most halve", "weights sum to one"} | _SUBSETS,

@@ -66,6 +66,9 @@ _EXACT = {
     "sgd.fixed_step_distance": set[str](),
     "sgd.local_steps_round": {STEPS},
     "stationary.averaging_distance": {STEPS},
+    # of objectives that no run has
+    "fedavg.transformed_gap": set[str](),
+    "fedavg.transformed_gap.printed": set[str](),
     # about the gradients at one model, whose dissimilarity no run tells
     "stationary.inconsistency": set[str](),
     "stationary.inconsistency.printed": set[str](),
