@@ -1,5 +1,6 @@
 """Pages of the API: one for each package, and one for each module that defines names which the package exports."""
 
+import importlib
 import inspect
 from itertools import groupby
 from pathlib import Path
@@ -16,8 +17,11 @@ Names = list[tuple[str, str]]
 
 def pages() -> dict[str, str]:
     """Return the text of each page, by the name of its package or module."""
-    homes = (getattr(fedtheory, name) for name in fedtheory.__all__)
-    return {name: text for home in homes if inspect.ismodule(home) for name, text in _pages_of(home).items()}
+    values = (getattr(fedtheory, name) for name in fedtheory.__all__)
+    # A function may have the name of its package.
+    homes = [one if inspect.ismodule(one) else importlib.import_module(one.__module__) for one in values]
+    packages = dict.fromkeys(home for home in homes if home.__name__.count(".") == 1)
+    return {name: text for home in packages for name, text in _pages_of(home).items()}
 
 
 def _pages_of(home: ModuleType) -> dict[str, str]:
@@ -30,7 +34,7 @@ def _pages_of(home: ModuleType) -> dict[str, str]:
     for part in parts:
         found |= _pages_of(part)
     for module, group in groupby(sorted(names), key=lambda place: place[0]):
-        if not _is_private(module):
+        if _has_page(module, home):
             found[module] = _module_page(module, [name for _, name in group])
     return found
 
@@ -46,16 +50,20 @@ def _lies_in(part: ModuleType, home: ModuleType) -> bool:
     return part.__name__.rpartition(".")[0] == home.__name__ and not _is_private(part.__name__)
 
 
+def _has_page(module: str, home: ModuleType) -> bool:
+    """Whether a module has a page; names of private modules, and of a package itself, are on the package's page."""
+    return not _is_private(module) and module != home.__name__
+
+
 def _is_private(module: str) -> bool:
     return module.rpartition(".")[2].startswith("_")
 
 
 def _package_page(home: ModuleType, parts: list[ModuleType], names: Names) -> str:
-    # Names of private modules are documented on the page of the package.
-    here = [name for module, name in names if _is_private(module)]
+    here = [name for module, name in names if not _has_page(module, home)]
     listed = [part.__name__ for part in parts]
     listed += [f"{home.__name__ if name in here else module}.{name}" for module, name in names]
-    below = [part.__name__ for part in parts] or sorted({module for module, _ in names if not _is_private(module)})
+    below = [part.__name__ for part in parts] or sorted({module for module, _ in names if _has_page(module, home)})
     lines = [*_head(home.__name__), "   :no-members:", ""]
     if listed:
         # Full names are relative to no module.

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from reference import anchor
-from verdicts import verdict_on
+from verdicts import verdicts
 
 from fedtheory.claims.catalogue import known_claims
 from fedtheory.theorem.claims import Claim
@@ -186,7 +186,7 @@ def _sentence(text: str) -> str:
 
 
 def _instance(claim: Claim) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in verdict_on(claim).worst.instance.items())
+    return ", ".join(f"{name} = {value}" for name, value in verdicts()[claim.key]["instance"].items())
 
 
 def table() -> str:

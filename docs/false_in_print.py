@@ -1,17 +1,17 @@
 """Table of the errata in the four papers, sorted by severity."""
 
 from functools import cache
-from typing import Any
 
 from false_elsewhere import ENTRIES, MISPRINT, STATEMENT, THEOREM
 from reference import anchor
 from statements import PAPERS
-from verdicts import verdict_on
+from verdicts import verdicts
 
 from fedtheory.bounds.catalogue import known_bounds
 from fedtheory.claims.catalogue import known_claims
 from fedtheory.theorem.bound import Bound
 from fedtheory.theorem.claims import Claim
+from fedtheory.verification.records import Row
 from fedtheory.verification.renderings import escaped
 
 STEP = "false step, the result holds"
@@ -71,29 +71,29 @@ def kind_of(claim: Claim) -> str:
 
 
 @cache
-def errata() -> list[tuple[Claim, Any]]:
-    """Return the errata with their counterexamples, sorted by severity, then by how far they are from true."""
+def errata() -> list[tuple[Claim, Row]]:
+    """Return the errata with the rows of their verdicts, sorted by severity, then by how far they are from true."""
     mine = [one for one in known_claims().values() if one.kind == "erratum" and one.key not in ENTRIES]
-    found = [(one, verdict_on(one).worst) for one in mine]
+    found = [(one, verdicts()[one.key]) for one in mine]
     return sorted(found, key=lambda each: (KINDS.index(kind_of(each[0])), -_times(each[1])))
 
 
-def _times(finding: Any) -> float:
+def _times(found: Row) -> float:
     """By how many times the truth is what is printed; of an equality either side may be the larger one."""
-    ratio = float(finding.ratio)
-    return 1 / ratio if finding.relation == "==" and 0 < ratio < 1 else ratio
+    ratio = float(found["worst_ratio"])
+    return 1 / ratio if found["relation"] == "==" and 0 < ratio < 1 else ratio
 
 
-def _instance(finding: Any) -> str:
-    text = ", ".join(f"{name} = {value}" for name, value in (finding.instance or {}).items())
+def _instance(found: Row) -> str:
+    text = ", ".join(f"{name} = {value}" for name, value in found["instance"].items())
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST].rsplit(',', 1)[0]}, ..."
 
 
-def row(claim: Claim, finding: Any, repaired: dict[Bound, str]) -> str:
+def row(claim: Claim, found: Row, repaired: dict[Bound, str]) -> str:
     """Return the line of an erratum."""
     title = PAPERS.get(claim.statement.topic.key, claim.statement.topic.authors).split(" (", maxsplit=1)[0]
     where = ", ".join(filter(None, (claim.statement.number, claim.statement.equation)))
-    times = _times(finding)
+    times = _times(found)
     more = f" *{escaped(claim.remark[:1].upper() + claim.remark[1:].rstrip('.'))}.*" if claim.remark else ""
     better = f" Repaired: `{repaired[claim.bound]}`." if claim.bound in repaired else ""
     cells = (
@@ -101,7 +101,7 @@ def row(claim: Claim, finding: Any, repaired: dict[Bound, str]) -> str:
         kind_of(claim),
         f"{times:.3g}" if times > 1 else "",
         f"{escaped(claim.title)}.{more}{better}",
-        escaped(_instance(finding)),
+        escaped(_instance(found)),
     )
     return f"| {' | '.join(cells)} |"
 

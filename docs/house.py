@@ -54,15 +54,15 @@ def stored_or_quick(_: object, script: dict[str, str]) -> list[str]:
 
 
 def write_verdicts(app: "sphinx.application.Sphinx") -> None:
-    """Verify all claims; write a table for each theory page, and the list of all claims."""
+    """Write the verdicts on all claims: a table for each theory page, and the list of all claims."""
     from verdicts import verdicts
 
-    from fedtheory.verification import known_claims, markdown_table, rows
+    from fedtheory.verification import known_claims, markdown_table
 
     folder = Path(app.srcdir) / "theory"
     (folder / "generated").mkdir(exist_ok=True)
     claims = known_claims()
-    found = rows(verdicts().values())
+    found = list(verdicts().values())
     for page in sorted(folder.glob("[!i]*.md")):
         prefix = page.stem.replace("_", "-") + ":"
         mine = [row for row in found if row["key"].startswith(prefix)]

@@ -35,7 +35,7 @@ def _escaped(text: str) -> str:
 def rows() -> Iterator[str]:
     """Yield the lines of the table."""
     for claim in inequalities():
-        at_random = verdicts()[claim.key].worst_ratio
+        at_random = float(verdicts()[claim.key]["worst_ratio"])
         if at_random < STRAINED:
             yield row(claim, at_random)
 

@@ -1,19 +1,97 @@
-"""Verdicts on all claims, reached once for all pages that show them."""
+"""Verdicts of the quick budget on all claims, as rows of plain data that are stored.
 
+A stored verdict has a digest of the sources of its claim and of its bound. Where the digest is missing or another one,
+the claim is verified again. A slow test verifies all. ``python docs/verdicts.py`` stores the verdicts whose digest
+is another one, and with ``--all`` all of them.
+"""
+
+import hashlib
+import json
 import os
+import sys
+from collections.abc import Mapping
 from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
 
-from fedtheory.theorem.claims import Claim
-from fedtheory.verification import Verdict, known_claims
-from fedtheory.verification.verdicts import examine, verdicts_of
+import fedtheory.claims
+from fedtheory._support.discover import members
+from fedtheory.theorem.claims import REFUTED, Claim
+from fedtheory.verification import known_claims, rows
+from fedtheory.verification.verdicts import Verdict, verdicts_of
+
+FILE = Path(__file__).with_name("verdicts.json")
+# What pages show of a verdict; the rest is in the claim.
+_SHOWN = (
+    "verdict", "as_expected", "reason", "num_instances", "num_applicable", "detectable", "worst_ratio", "relation",
+)  # fmt: skip
 
 
 @cache
-def verdicts() -> dict[str, Verdict]:
-    """Verdicts of the quick budget by key, on as many processors as there are."""
-    return {one.key: one for one in verdicts_of(known_claims().values(), jobs=os.cpu_count() or 1)}
+def verdicts() -> dict[str, dict[str, Any]]:
+    """Return the rows of all claims by key, completed by what the claims say about themselves."""
+    rows_by_key, claims = valid(), known_claims()
+    return {key: {**_about(claim), **rows_by_key[key]} for key, claim in claims.items()}
 
 
-def verdict_on(claim: Claim) -> Verdict:
-    """Return the verdict on one claim, which is not verified again if all claims have been."""
-    return verdicts()[claim.key] if verdicts.cache_info().currsize else examine(claim)
+def valid() -> dict[str, dict[str, Any]]:
+    """Return the rows of all claims to store; claims without a stored row are verified on all processors."""
+    claims = known_claims()
+    found = {key: row for key, row in stored().items() if key in claims and row["digest"] == digest(claims[key])}
+    new = [claim for key, claim in claims.items() if key not in found]
+    return found | {one.key: stored_row(one) for one in verdicts_of(new, jobs=os.cpu_count() or 1)}
+
+
+def stored() -> dict[str, dict[str, Any]]:
+    """Return the stored rows by key."""
+    rows_by_key: dict[str, dict[str, Any]] = json.loads(FILE.read_text(encoding="utf-8"))
+    return rows_by_key
+
+
+def stored_row(verdict: Verdict) -> dict[str, Any]:
+    """Return the row to store of a verdict; instances are shown of what is false."""
+    [row] = rows([verdict])
+    names = [*_SHOWN, "instance"] if verdict.claim.kind in REFUTED else _SHOWN
+    return {"digest": digest(verdict.claim)} | {name: row[name] for name in names}
+
+
+def _about(claim: Claim) -> dict[str, Any]:
+    return {"key": claim.key, "title": claim.title, "kind": claim.kind, "source": str(claim.statement)}
+
+
+def digest(claim: Claim) -> str:
+    """Return a digest of the sources of the paper that a claim belongs to, and of the paper of its bound."""
+    homes = {_modules()[claim.key]} if claim.key in _modules() else set()
+    homes |= {claim.bound.__module__} if claim.bound else set()
+    return hashlib.sha256("".join(sorted(map(digest_of_paper, homes))).encode()).hexdigest()[:12]
+
+
+@cache
+def _modules() -> Mapping[str, str]:
+    """Return the modules of written claims by key; claims about worst cases are made from bounds."""
+    found = members(fedtheory.claims, lambda value: isinstance(value, Claim))
+    return {claim.key: name.rpartition(".")[0] for name, claim in found}
+
+
+@cache
+def digest_of_paper(module: str) -> str:
+    """Return a digest of all files of the paper that a module of bounds or claims belongs to."""
+    specification = find_spec(".".join(module.split(".")[:3]))
+    assert specification is not None
+    assert specification.origin is not None
+    file = Path(specification.origin)
+    files = sorted(file.parent.rglob("*.py")) if specification.submodule_search_locations else [file]
+    return hashlib.sha256(b"".join(one.read_bytes() for one in files)).hexdigest()
+
+
+def main() -> None:
+    """Store the verdicts whose digest is another one, or all."""
+    if "--all" in sys.argv:
+        FILE.write_text("{}\n", encoding="utf-8")
+    lines = (f"{json.dumps(key)}: {json.dumps(row, ensure_ascii=False)}" for key, row in sorted(valid().items()))
+    FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from fedtheory.federation import PerceptronFederation as PerceptronFederation
     from fedtheory.federation import QuadraticFederation as QuadraticFederation
     from fedtheory.federation import SoftmaxFederation as SoftmaxFederation
+    from fedtheory.referee import referee as referee
     from fedtheory.sweeps import sweep as sweep
 else:  # a type checker would accept any name if it saw __getattr__
     __getattr__, __dir__, __all__ = lazy_loader.attach(
@@ -70,6 +71,7 @@ else:  # a type checker would accept any name if it saw __getattr__
         submod_attrs={
             "engine.simulation": ["fedavg"],
             "federation": ["PerceptronFederation", "QuadraticFederation", "SoftmaxFederation"],
+            "referee": ["referee"],
             "sweeps": ["sweep"],
         },
     )

@@ -1,4 +1,4 @@
-"""The command line: ``fedtheory list | show | bound | worst | verify | hunt | check | study | warm``.
+"""The command line: ``fedtheory list | show | verify | hunt | referee | check | study | warm``.
 
 ``python -m fedtheory ...`` is equivalent.
 """
@@ -23,10 +23,9 @@ _INTERRUPTED = 130
 _FUNCTIONS = {
     "list": ("showing", "list_all"),
     "show": ("showing", "show"),
-    "bound": ("evaluating", "evaluate"),
-    "worst": ("evaluating", "compare_worst"),
     "verify": ("verifying", "verify_claims"),
     "hunt": ("hunting", "hunt_claim"),
+    "referee": ("refereeing", "referee_file"),
     "check": ("checking", "check_certificate"),
     "study": ("studying", "run_study"),
     "warm": ("warming", "warm_up"),
@@ -62,15 +61,7 @@ def _run(argv: Sequence[str] | None) -> int:
         return 0
     if not first[0].startswith("-") and first[0] not in _FUNCTIONS:
         refuse(f"COMMAND must be one of {', '.join(_FUNCTIONS)}, got {first[0]!r}{suggest(first[0], _FUNCTIONS)}")
-    arguments, rest = parser.parse_known_args(argv)
-    arguments.rest = rest
-    if arguments.command in ("bound", "worst") and arguments.name is None:
-        if not arguments.help:
-            refuse("the following arguments are required: NAME")
-        arguments.own.print_help()
-        return 0
-    if rest and arguments.command not in ("bound", "worst"):
-        refuse(f"unknown arguments {' '.join(rest)}")
+    arguments = parser.parse_args(argv)
     module, function = _FUNCTIONS[arguments.command]
     with warnings.catch_warnings(record=True) as recorded:
         try:

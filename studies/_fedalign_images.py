@@ -56,12 +56,9 @@ def _trained(config: Any, fed: Any, scenario: Scenario, eps: float, seed: Any, *
     The first clients have priority; threshold 0 excludes all others, and infinity includes them.
     """
     aligned = ft.federation.prioritize(fed, np.arange(fed.num_clients) < scenario.num_priority)
-    takes_part: Any = (
-        ft.selection.Everyone() if scenario.fraction is None else ft.selection.UniformFraction(scenario.fraction)
-    )
     strategy = ft.selection.LossMatching(
         aligned.priority, aligned.shares, eps, warmup_rounds=config.num_rounds // 10, match=scenario.match,
-        participation=takes_part,
+        fraction=scenario.fraction,
     )  # fmt: skip
     run = ft.fedavg(
         aligned.federation, strategy, num_rounds=config.num_rounds, local_steps=scenario.local_steps,

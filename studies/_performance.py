@@ -1,6 +1,10 @@
 """Times of this library and of other programs that do the same work, in turn on one thread, and growth with sizes."""
 
 import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
 import time
 import tracemalloc
 from collections.abc import Callable
@@ -32,6 +36,8 @@ class Peers:
     """Interleaved repetitions."""
     softmax_rounds: int = 100
     """Rounds of a run of softmax regression."""
+    first_calls: int = 3
+    """Repetitions of a first call, which compiles."""
     descent_steps: tuple[int, ...] = (10, 40)
     """Steps of gradient descent whose worst case is computed."""
     seed: int = 0
@@ -40,7 +46,8 @@ class Peers:
 
 def peers(config: Peers, progress: study.Progress) -> "Dataset":
     """Time all programs and compare their results."""
-    return study.from_records(quadratics(config, progress) + softmax(config, progress) + worst_cases(config, progress))
+    workloads = (quadratics, first_calls, softmax, worst_cases)
+    return study.from_records([row for workload in workloads for row in workload(config, progress)])
 
 
 def timed(program: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> float:
@@ -66,8 +73,13 @@ def interleaved(
         seconds["ours"].append(timed(ours) / size)
         for name, (program, units, _) in others.items():
             seconds[name].append(timed(program) / units)
+    return ratios_of(workload, seconds, {name: apart for name, (*_, apart) in others.items()})
+
+
+def ratios_of(workload: str, seconds: dict[str, list[float]], distances: dict[str, float]) -> list[dict[str, Any]]:
+    """Return a record per peer from the seconds of each program, ours included, by repetition."""
     rows = []
-    for name, (*_, apart) in others.items():
+    for name, apart in distances.items():
         ratios = np.array(seconds[name]) / np.array(seconds["ours"])
         numbers = (1e6 * np.median(seconds["ours"]), np.median(ratios), ratios.min(), ratios.max(), apart)
         keys = ("ours_us", "ratio", "lowest", "highest", "agreement")
@@ -123,6 +135,31 @@ def quadratics(config: Peers, progress: study.Progress) -> list[dict[str, Any]]:
         repetitions = progress(range(config.repetitions), f"quadratics, {K} clients")
         found += interleaved(f"pow-d, {K} clients", _often(ours, _CALLS), _CALLS * units, given, repetitions)
     return found
+
+
+def first_calls(config: Peers, progress: study.Progress) -> list[dict[str, Any]]:
+    """Time the first call of a run of pow-d, in new processes with an empty cache of compiled code; processor time."""
+    programs = ("ours", "numba loop")
+    seconds: dict[str, list[float]] = {name: [] for name in programs}
+    for _ in progress(range(config.first_calls), "first calls"):
+        for name in programs:
+            with tempfile.TemporaryDirectory() as folder:
+                environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
+                said = subprocess.run(
+                    [sys.executable, __file__, name], env=environment, capture_output=True, text=True, check=True
+                )  # fmt: skip
+            seconds[name].append(float(said.stdout))
+    return ratios_of("pow-d, first call", seconds, {"numba loop": 0.0}) if config.first_calls else []
+
+
+def first_call(name: str) -> float:
+    """Return the processor seconds of a short run in this process."""
+    fed = ft.datasets.power_of_choice_quadratics(30, 5, 0)
+    work = Quadratics(fed.curvatures, fed.centers, fed.weights, fed.minimizer, 3, 9, 2, 2e-5)
+    if name == "ours":
+        how = dict[str, Any](num_rounds=5, local_steps=2, step_size=2e-5, num_threads=1)
+        return timed(partial(ft.fedavg, fed, ft.selection.PowerOfChoice(3, 9), **how), time.process_time)
+    return timed(partial(numba_loop, work, 5, 1, np.random.default_rng(0)), time.process_time)
 
 
 def _often(program: Callable[[], Any], calls: int) -> Callable[[], None]:
@@ -499,3 +536,7 @@ def _measured(config: Sizes, case: dict[str, Any]) -> dict[str, float]:
     finally:
         tracemalloc.stop()
     return {"memory_mb": peak / 1e6}
+
+
+if __name__ == "__main__":
+    print(first_call(sys.argv[1]))

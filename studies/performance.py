@@ -13,6 +13,8 @@ over the repetitions. JAX and PEPit are compared if they are installed. The work
   dimension 5 with two local steps and the gap in every round, 20 replicates of 600 rounds. Peers: loops over rounds and
   replicates in Python with NumPy; NumPy batched over replicates, and JAX in double precision, both with the candidates
   of many rounds drawn in advance; and a loop in numba for this method alone.
+- the first call of such a run, in a new process with an empty cache of compiled code, in processor time. Peer: the loop
+  in numba.
 - a round of pow-d on softmax regression: Synthetic(1, 1), 30 clients, m = 3, d = 6, 30 local steps on batches of 50.
 - worst cases with their proofs in rational numbers. Peer: PEPit, without proofs.
 - growth: processor time of a round on isotropic quadratics with m = 10, which is that of a run minus that of a run
@@ -52,7 +54,8 @@ class Config:
 
 QUICK = Config(
     peers=Peers(
-        num_clients=(30,), num_rounds=60, num_replicates=8, repetitions=2, softmax_rounds=8, descent_steps=(3,),
+        num_clients=(30,), num_rounds=60, num_replicates=8, repetitions=2, first_calls=0, softmax_rounds=8,
+        descent_steps=(3,),
     ),
     growing=Sizes(
         num_clients=(100, 1_000, 10_000), dims=(10, 30, 100), local_steps=(2, 10, 50), num_candidates=(30, 50, 90),
@@ -124,6 +127,8 @@ def findings(data: "Dataset") -> dict[str, study.Finding]:
     }
     if many < 1_000_000:  # the few rounds of a quick run do not decide how long a round takes
         return same
+    calls = own.isel(row=own["workload"].values == "pow-d, first call")
+    seconds, ours = float(calls["ours_us"][0]) / 1e6, float(calls["ratio"][0])
     return {
         "clients": study.Finding(
             f"From {few:,} to {many:,} clients the microseconds of a round grow from {ends['pow-d']} with "
@@ -136,6 +141,11 @@ def findings(data: "Dataset") -> dict[str, study.Finding]:
             f"NumPy takes {loop:.0f} times as long, NumPy batched over replicates {ahead:.1f} times, and a loop in "
             f"numba that was written for this one method {compiled:.2f} times.",
             bool(compiled < 1 and loop > 10),
+        ),
+        "first": study.Finding(
+            f"The first call takes {seconds:.1f} processor seconds, in which the library compiles a loop that "
+            f"takes any strategy. The loop for this one method takes {ours:.2f} times that time.",
+            ours < 1,
         ),
         "faster": study.Finding(
             f"Of {len(ratio)} comparisons the library is slower in {len(faster)}: {'; '.join(faster)}.",

@@ -47,13 +47,13 @@ def sized(compiled: int, plain: int) -> int:
 
 # Of two workers each begins with one half of the tests. If both halves began with what compiles, both would compile the
 # same kernels at the same time: the first has all of these, and the other is busy with exact arithmetic and with texts
-# until it comes to the studies, which need many kernels.
+# until it comes to tests that need many kernels, which are compiled by then.
 _COMPILE = (
     "fedtheory/",
-    *(f"tests/{folder}/" for folder in ("engine", "federation", "selection", "sampling", "valuation")),
-    *(f"tests/{folder}/" for folder in ("conformance", "exact", "estimates", "claims")),
+    *(f"tests/{folder}/" for folder in ("engine", "federation", "methods", "selection", "sampling", "valuation")),
+    *(f"tests/{folder}/" for folder in ("conformance", "exact", "claims")),
 )
-_NEED_MANY = ("stud", "full_size")
+_NEED_MANY = ("stud", "full_size", "sweeps/", "_files", "_interrupted", "_performance", "_readme", "_slips", "_fmnist")
 # One of the slow tests takes minutes; begun last, it would leave the other worker with nothing to do.
 _LONGEST = "tests/test_adding.py"
 

@@ -27,8 +27,8 @@ SCANNING = (
     *(f"tests/selection/test_{name}.py" for name in ("contract", "strategies")),
     *(f"tests/verification/test_{name}.py" for name in ("catalogue", "claim", "verdicts")),
     *(f"tests/test_{name}.py" for name in ("assumptions", "command_line")),
-    *(f"tests/test_{name}.py" for name in ("documented", "full_size", "layers", "notebooks", "paper", "reproduction")),
-    *(f"tests/test_{name}.py" for name in ("streams", "studies", "studying", "findings")),
+    *(f"tests/test_{name}.py" for name in ("documented", "full_size", "layers", "notebooks", "paper")),
+    *(f"tests/test_{name}.py" for name in ("streams", "studies", "studying", "findings", "citing")),
 )
 # Of parametrized tests, and of files where what is new has tests of its name, the others say what they said before.
 BY_NAME = ("[", "selection/test_strategies", "test_full_size", "runs_away_from_the_project")
@@ -97,6 +97,7 @@ def test_each_kind_of_thing_has_an_example() -> None:
         "fedtheory/selection",
         "fedtheory/federation",
         "fedtheory/worst_case",
+        "fedtheory/worst_case/function_classes",
     )
     assert {str(Path(path).parent) for path in examples()} == {*kinds, "studies"}
 

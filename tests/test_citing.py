@@ -4,6 +4,7 @@ import re
 
 from fedtheory.theorem import Paper, Statement
 from fedtheory.verification import known_bounds
+from tests.additions import check_of_all
 
 
 def test_every_bound_has_an_entry_with_authors_title_year_and_address():
@@ -12,7 +13,11 @@ def test_every_bound_has_an_entry_with_authors_title_year_and_address():
         assert entry.startswith(f"@misc{{{statement.paper.key},\n"), name
         assert entry.count("{") == entry.count("}")
         cited = entry[entry.index(f"@misc{{{statement.topic.key},") :]
-        assert set(re.findall(r"^  (\w+) = ", cited, re.MULTILINE)) == {"author", "title", "year", "url", "note"}
+        fields = set(re.findall(r"^  (\w+) = ", cited, re.MULTILINE))
+        assert fields | {"url"} == {"author", "title", "year", "url", "note"}
+        assert ("url" in fields) == bool(statement.topic.url)
+    bounds = known_bounds().items()
+    check_of_all("an address", (f"{name}: {one.statement}" for name, one in bounds if not one.statement.topic.url))
 
 
 def test_characters_that_latex_reads_as_commands_are_escaped_but_in_addresses():

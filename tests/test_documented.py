@@ -2,8 +2,6 @@
 
 import importlib
 import inspect
-import runpy
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -12,7 +10,6 @@ import pytest
 import fedtheory
 from fedtheory.verification import known_bounds
 from tests.additions import check_of_all
-from tests.environment import ROOT
 
 
 def public_names(package: str) -> list[tuple[str, Any]]:
@@ -46,11 +43,3 @@ def test_every_parameter_of_a_bound_has_a_meaning_and_every_bound_its_source() -
     lost = [name for name, bound in bounds.items() if ">>>" not in (bound.__doc__ or "") or not bound.statement.number]
     names = (name.removesuffix(".printed") for name in [*silent, *lost])
     check_of_all("a meaning of each parameter, an example or a source", dict.fromkeys(names))
-
-
-@pytest.mark.parametrize("script", sorted((ROOT / "docs").glob("*.py")), ids=lambda script: script.stem)
-def test_what_makes_the_pages_can_be_imported(script: Path, monkeypatch) -> None:
-    if script.stem in ("findings", "house", "pictures", "thumbnails"):
-        pytest.importorskip("sphinx_gallery", reason="needs the extra docs")
-    monkeypatch.syspath_prepend(ROOT / "docs")  # whose files import each other
-    assert runpy.run_path(str(script))

@@ -67,6 +67,7 @@ def test_looking_after_every_draw_gives_no_more_false_alarms_than_the_level() ->
 
 
 @pytest.mark.slow
+@pytest.mark.long  # the test above has 400
 def test_looking_after_every_draw_gives_no_more_false_alarms_than_the_level_in_many_repetitions() -> None:
     standard_error = math.sqrt(LEVEL * (1 - LEVEL) / 3_000)
     assert max(false_alarms(3_000, 500).values()) <= LEVEL + 4 * standard_error

@@ -83,21 +83,6 @@ def test_effective_clients_and_classes_are_those_that_updates_came_from() -> Non
     assert CAUSES.spread(np.array([4, 1, 1]), dealt) == pytest.approx((2, np.exp(entropy)))
 
 
-def test_one_number_is_changed_at_a_time() -> None:
-    common = TABLES.config.digits
-    same, how, variant = CAUSES.changed(common, "base")
-    assert (same, how.concentration, variant) == (common, 1e-4, "GreedyFed, mean")
-    fewer = dataclasses.replace(common, num_clients=20)
-    assert CAUSES.changed(common, "num_clients=20") == (fewer, how, variant)
-    assert CAUSES.changed(common, "averaging=0.5") == (common, how, "GreedyFed, 0.5")
-    skewed = dataclasses.replace(how, concentration=0.1)
-    assert CAUSES.changed(common, "concentration=0.1") == (common, skewed, variant)
-    with pytest.raises(ValueError, match=r"changes must be of step_size, num_clients, .*, got hidden=3"):
-        CAUSES.changed(common, "hidden=3")
-    found = [CAUSES.changed(common, change) for change in ("base", *TABLES.config.changes)]
-    assert all(one not in found[:i] for i, one in enumerate(found))
-
-
 def test_estimates_are_asked_for_after_doubling_sweeps_and_count_coalitions_once(approximation) -> None:
     estimates = sys.modules["_shapley_games"].estimates
     config = dataclasses.replace(approximation.quick, num_sweeps=5)

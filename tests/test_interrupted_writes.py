@@ -10,6 +10,7 @@ import pytest
 from tests.environment import ROOT
 
 pytest.importorskip("resource", reason="limits of a process, and forks")
+pytestmark = pytest.mark.slow  # starts processes, each of which imports the library
 
 NOTHING = "FOLDER must hold the results of a study, got a folder in which metadata.json is missing"
 MIXED = "FOLDER must hold the results of a study, got data.nc, which differs from the one that metadata.json lists"

@@ -25,7 +25,7 @@ FLOORS = {
     "engine": 6,
     **dict.fromkeys(("exact", "sweeps"), 7),
     **dict.fromkeys(("claims", "verification"), 8),
-    "conformance": 9,
+    **dict.fromkeys(("conformance", "referee"), 9),
     **dict.fromkeys(("cli", "__main__", "__init__"), 10),
 }
 MOST_IMPORTS_IN_FUNCTIONS = 30

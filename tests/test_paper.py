@@ -7,13 +7,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from fedtheory.bounds import fedprox
 from fedtheory.errors import AssumptionViolated
 from fedtheory.theorem.assumptions import Hypothesis
 from fedtheory.theorem.bound import is_bound, states
 from fedtheory.theorem.paper import FEDTHEORY, Paper, Statement
 from fedtheory.theorem.scheme import ANY_SCHEME, Scheme
 from fedtheory.verification import known_bounds, known_claims
+from tests.additions import check_of_all
 
 PAPER = Paper("example", "An Example", "Author", 2020)
 SMALL_STEP = Hypothesis("step_size <= 1/(4 L)", lambda step_size, L: (step_size, "<=", 1 / (4 * L)))
@@ -48,16 +48,16 @@ def test_exactly_the_forms_that_no_paper_states_rest_on_this_project():
     statements += [claim.statement for claim in known_claims().values()]
     for statement in statements:
         is_own = statement.form in ("derived", "refined", "variant")
-        assert (statement.basis == "own") == is_own == (statement.paper is FEDTHEORY) == bool(statement.related)
-
-
-def test_bounds_say_whether_they_follow_the_print_a_quotation_or_the_memory():
-    basis = {name: bound.statement.basis for name, bound in known_bounds().items()}
-    theorems = ("full_participation_gap", "with_replacement_gap", "without_replacement_gap")
-    assert {basis[f"fedavg.{name}"] for name in theorems} == {"printed"}
-    assert fedprox.loss_change.printed.statement.basis == "printed"
-    assert basis["proxskip.fixed_step_potential"] == "quoted"
-    assert basis["fedavg.one_step"] == "remembered"
+        assert (statement.basis == "own") == is_own == (statement.paper is FEDTHEORY)
+        assert is_own or not statement.related
+    check_of_all(
+        "a related paper",
+        (
+            f"{name}: {bound.statement}"
+            for name, bound in known_bounds().items()
+            if bound.statement.basis == "own" and not bound.statement.related
+        ),
+    )
 
 
 def test_value_is_the_sum_of_the_terms():
@@ -134,9 +134,3 @@ def test_statements_accept_the_schemes_they_name():
     assert not mean.accepts(Scheme("multinomial", "weighted"))
     assert Statement(PAPER, "1").accepts(Scheme("whatever", "weighted"))
     assert Statement(PAPER, "1").schemes == (ANY_SCHEME,)
-
-
-def test_a_formula_names_no_argument_as_code_does() -> None:
-    # What has no letter in its paper is written out in the docstring: 2L(F_k(w)-F_k^*), not 2 L excess.
-    unreadable = [name for name, bound in known_bounds().items() if r"\mathrm" in bound._repr_latex_()]
-    assert unreadable == []

@@ -64,27 +64,6 @@ def counted(size: Any, calls: str, seed: int) -> xarray.Dataset:
     return xarray.Dataset({"found": float(size.num_rounds + seed)})
 
 
-def test_what_is_published_is_run_on_all_partitions_and_what_else_where_it_is_asked() -> None:
-    crowd, again, short, code = "500 clients", "as published", "a sixth of the step, one pass", "the code's partition"
-    settings = (crowd, code, again, short)
-    config = dataclasses.replace(STUDY.quick, settings=settings, concentrations=(0.3, 2.0), seeds=(0, 1, 2))
-    rand_four, rand_two, pow_d, cpow_d, rpow_d, afl, more, *wide = RUNS.strategies(config)
-    alphas, seeds = (0.3, 2.0), (0, 1, 2)
-    main, once = (rand_two, pow_d), (rand_four, *wide)
-    wanted = {
-        (again, alpha, seed, name, True)
-        for alpha in alphas for seed in seeds for name in (*main, cpow_d, rpow_d, afl)
-    }  # fmt: skip
-    wanted |= {(setting, alpha, 0, name, True) for setting in (again, crowd) for alpha in alphas for name in once}
-    wanted |= {(again, alpha, 0, more, True) for alpha in alphas}
-    wanted |= {(short, 0.3, seed, name, True) for seed in seeds for name in main}
-    wanted |= {(short, 2.0, 0, name, True) for name in main}
-    wanted |= {(code, 0.3, seed, rand_two, False) for seed in seeds}
-    found = RUNS.planned(config)
-    assert set(found) == wanted
-    assert len(found) == len(wanted)
-
-
 def test_runs_on_other_partitions_are_not_compared() -> None:
     keys = ("base", 0.3, "rand, m = 2"), ("base", 0.3, "pow-d, d = 4")
     seeds, names = [0, 1, 0], [keys[0][2], keys[0][2], keys[1][2]]

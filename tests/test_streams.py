@@ -16,7 +16,7 @@ from fedtheory._storage import files
 from fedtheory._support.streams import block_sigint
 from fedtheory.datasets.idx import read_idx
 from fedtheory.engine.trajectory import Trajectory
-from tests.environment import ROOT
+from tests.environment import ROOT, thinned
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="closes and fills what only POSIX has")
 
@@ -25,7 +25,7 @@ COMMANDS = [["list"], ["verify", LEMMA, "--instances", "1"], ["hunt", LEMMA, "--
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize("command", thinned(COMMANDS, 3), ids=" ".join)
 @pytest.mark.parametrize(
     ("redirected", "told"), [(">&-", "must be open, got a closed one"), ("> /dev/full", "No space left on device")]
 )

@@ -164,23 +164,32 @@ def contents_of(source: str | Path) -> tuple[dict[str, Claim], dict[str, Bound]]
     what, values = _read(source)
     new = [value for value in values if is_bound(value) and not value.__module__.startswith("fedtheory.")]
     own = {bound.__name__: bound for bound in new if not bound.__name__.startswith("_")}
-    has_claims = any(isinstance(value, Claim) for value in values)
-    return (_own_claims(what, values, source) if has_claims or not own else {}), own
+    return (own_claims(values, source) if own else _own_claims(what, values, source)), own
 
 
 def _read(source: str | Path) -> tuple[str, list[Any]]:
     """Run a source, and return its kind and its top-level values."""
-    what, values = _from_file(Path(source)) if _is_path(source) else _from_name(str(source))
+    what, values = ("file", run_file(Path(source)).values()) if _is_path(source) else _from_name(str(source))
     return what, list(values)
 
 
-def _own_claims(what: str, values: Iterable[Any], source: str | Path) -> dict[str, Claim]:
+def own_claims(values: Iterable[Any], source: str | Path) -> dict[str, Claim]:
+    """Return the claims among the top-level values of a source, by key; there may be none.
+
+    >>> own_claims([3, "text"], "mine.py")
+    {}
+    """
     found: dict[str, Claim] = {}
     for claim in {id(value): value for value in values if isinstance(value, Claim)}.values():
         if claim.key in found:
             message = f"claim keys must be unique, got {claim.key!r} twice in {source}"
             raise ValueError(message)
         found[claim.key] = replace(claim, home=str(source))
+    return found
+
+
+def _own_claims(what: str, values: Iterable[Any], source: str | Path) -> dict[str, Claim]:
+    found = own_claims(values, source)
     if not found:
         message = f"a {what} of claims must define one with @claim, got none in {source}"
         raise ValueError(message)
@@ -200,13 +209,19 @@ def _is_path(source: str | Path) -> bool:
     return isinstance(source, Path) or source.endswith(".py") or Path(source).is_file()
 
 
-def _from_file(path: Path) -> tuple[str, Iterable[Any]]:
+def run_file(path: Path) -> dict[str, Any]:
+    """Run a Python file, and return its top-level values by name.
+
+    >>> run_file(Path("missing.py"))
+    Traceback (most recent call last):
+    ValueError: claims must come from a Python file, got missing.py, which does not exist
+    """
     if not path.is_file():
         message = (
             f"claims must come from a Python file, got {path}, which {'is none' if path.exists() else 'does not exist'}"
         )
         raise ValueError(message)
-    return "file", _tried("a file that runs", path, lambda: runpy.run_path(str(path), run_name=path.stem)).values()
+    return _tried("a file that runs", path, lambda: runpy.run_path(str(path), run_name=path.stem))
 
 
 def _from_name(name: str) -> tuple[str, Iterable[Any]]:

@@ -2,18 +2,16 @@
 
 import datetime as dt
 import json
-import math
 import os
 import platform
 import sys
 from collections.abc import Iterable, Mapping
-from fractions import Fraction
 from typing import Any
 
 from fedtheory import __version__
 from fedtheory._support.console import say
 
-__all__ = ["document", "double", "numbers", "print_json", "write_pairs"]
+__all__ = ["document", "print_json", "write_pairs"]
 
 
 def document(**content: Any) -> dict[str, Any]:
@@ -34,32 +32,6 @@ def document(**content: Any) -> dict[str, Any]:
 def print_json(content: Mapping[str, Any]) -> None:
     """Write a document to standard output."""
     sys.stdout.write(json.dumps(content, indent=2, allow_nan=False) + "\n")
-
-
-def numbers(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return values as numbers and, as text, the fractions that are not exact as doubles.
-
-    Infinities are text, since JSON has none.
-
-    >>> numbers({"bias": Fraction(1, 3), "total": math.inf})
-    {'values': {'bias': 0.3333333333333333, 'total': 'inf'}, 'exact': {'bias': '1/3'}}
-    """
-    doubles = {name: double(value) for name, value in values.items()}
-    exact = {
-        name: str(value) for name, value in values.items() if isinstance(value, Fraction) and value != doubles[name]
-    }
-    return {
-        "values": {name: value if math.isfinite(value) else str(value) for name, value in doubles.items()},
-        "exact": exact,
-    }
-
-
-def double(value: Any) -> float:
-    """Return the nearest double; numbers beyond the range of doubles become infinite."""
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
 
 
 def write_pairs(pairs: Iterable[tuple[str, str]]) -> None:

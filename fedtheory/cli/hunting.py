@@ -74,4 +74,4 @@ def instance_pairs(claim: Claim, finding: Finding) -> list[tuple[str, str]]:
     """Return pairs (name, text) that describe one instance of a claim."""
     shows = {True: "holds", False: "breaks the claim", None: f"decides nothing: {finding.reason}"}[finding.holds]
     head = [("claim", claim.key), ("title", claim.title), ("source", str(claim.statement)), ("instance", shows)]
-    return [*head, *(finding_pairs(finding_of(finding)) if finding.applicable else [])]
+    return [*head, *finding_pairs(finding_of(finding))]

@@ -7,104 +7,20 @@ import argparse
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 from fedtheory import __version__
 from fedtheory.cli.refusals import program
 
 __all__ = ["parser_of_commands"]
 
+Add = Callable[..., argparse.ArgumentParser]
 
 _ABOUT = """\
 fedtheory: theorems of federated optimization as functions and checked claims.
 
 {program} COMMAND ...    (COMMAND --help shows details and examples)
 """
-
-
-class _Command(NamedTuple):
-    """A command: its name, purpose, usage, and examples."""
-
-    name: str
-    about: str
-    usage: str
-    examples: tuple[str, ...]
-
-
-_LIST = _Command(
-    "list",
-    "list the bounds and the claims",
-    "[PATTERN | --for WORD ...] [--from SOURCE] [--json]",
-    ("list", "list partial participation", "list 'fedavg.*' --json", "list --for non-convex independent stochastic"),
-)
-_SHOW = _Command(
-    "show",
-    "show claims with their verdicts, or bounds with their formulas",
-    "KEY [--from SOURCE] [--seed SEED [--instance N]] \\\n    [--latex | --json]",
-    (
-        "show power-of-choice:step-54-55",
-        "show power-of-choice:lemma-b2 --seed 3 --instance 7",
-        "show power_of_choice.client_drift --latex",
-    ),
-)
-_BOUND = _Command(
-    "bound",
-    "evaluate a bound; bound NAME --help lists its parameters",
-    "NAME --PARAMETER VALUE ... \\\n    [--printed] [--loose] [--from SOURCE] [--json]",
-    (
-        "bound power_of_choice.gradient_norm --help",
-        "bound power_of_choice.gradient_norm --excess 1/3 --L 3/2",
-        "bound fedavg.one_step --help",
-    ),
-)
-_WORST = _Command(
-    "worst",
-    "compare the value of a bound with the proved worst case",
-    "NAME --PARAMETER VALUE ... \\\n    [--instance FILE [--force]] [--json]",
-    (
-        "worst power_of_choice.one_round --help",
-        """worst power_of_choice.one_round --distance2 1 \\
-    --step-size 1/4 --mu 1/10 --L 1 --local-steps 1 --num-selected 1 \\
-    --sigma2 0 --objective-gap 1/2 --rho-diagonal 6/5 --rho-tilde 2""",
-    ),
-)
-_VERIFY = _Command(
-    "verify",
-    "verify claims; the exit code is 1 if a verdict is unexpected",
-    "[KEY ...] [--from SOURCE] [--paper PAPER] \\\n    [--kind KIND] [--jobs N] [--seed SEED] \\\n"
-    "    [--budget quick | thorough | SECONDS | --instances N] \\\n"
-    "    [--hunt S] [--json FILE] [--report FILE.html] [--force]",
-    (
-        "verify --paper power-of-choice --kind erratum",
-        "verify --budget 300 --jobs 2",
-        "verify '*:lemma-*' --instances 1000 --seed 7",
-        "verify fedavg:lemma-4 --budget thorough --json -",
-    ),
-)
-_HUNT = _Command(
-    "hunt",
-    "search for a counterexample, and shrink it",
-    "KEY [--from SOURCE] [--seconds S | --evaluations N] \\\n    [--seed SEED] [--jobs N] [--json]",
-    ("hunt power-of-choice:theorem-3.1-refined --seconds 60", "hunt fedalign:theorem-1-as-printed --evaluations 2000"),
-)
-_CHECK = _Command(
-    "check",
-    "check a saved certificate of a worst case",
-    "FILE [--coq]",
-    ("check certificate.json", "check --coq certificate.json"),
-)
-_STUDY = _Command(
-    "study",
-    "run one of the library's studies; without NAME, list them",
-    "[NAME [OPTION ...]]    (NAME --help lists its options)",
-    ("study", "study bound_versus_error", "study error_floor --quick"),
-)
-_WARM = _Command(
-    "warm",
-    "compile the package ahead of time; takes minutes, once per machine",
-    "",
-    ("warm",),
-)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -137,64 +53,52 @@ def parser_of_commands() -> argparse.ArgumentParser:
         help="show program's version number and exit",
     )  # fmt: skip
     add = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", title="commands").add_parser
-    _list_options(_added(add, _LIST))
-    _show_options(_added(add, _SHOW))
-    _bound_options(_added(add, _BOUND, with_help=False))
-    _worst_options(_added(add, _WORST, with_help=False))
-    _verify_options(_added(add, _VERIFY))
-    _hunt_options(_added(add, _HUNT))
-    _check_options(_added(add, _CHECK))
-    study = _added(add, _STUDY)
-    study.add_argument("name", nargs="?", metavar="NAME", help="name of the study, or a prefix of it")
-    study.add_argument("words", nargs=argparse.REMAINDER, metavar="OPTION", help="options of the study")
-    _added(add, _WARM)
+    for command in (_list, _show, _verify, _hunt, _referee, _check, _study, _warm):
+        command(add)
     return parser
 
 
-def _added(
-    add: Callable[..., argparse.ArgumentParser], command: _Command, *, with_help: bool = True
-) -> argparse.ArgumentParser:
-    examples = "\n".join(f"  {program()} {example}" for example in command.examples)
-    own = add(
-        command.name,
-        help=command.about,
-        description=f"{command.about}\n\n{program()} {command.name} {command.usage}",
-        epilog=f"examples:\n{examples}",
+def _added(add: Add, name: str, about: str, usage: str, *examples: str) -> argparse.ArgumentParser:
+    """Add a command with its purpose, usage and examples."""
+    lines = "\n".join(f"  {program()} {example}" for example in examples)
+    return add(
+        name,
+        help=about,
+        description=f"{about}\n\n{program()} {name} {usage}",
+        epilog=f"examples:\n{lines}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         usage=argparse.SUPPRESS,
         prog=program(),
         allow_abbrev=False,
-        add_help=with_help,
     )
-    if not with_help:  # the help of a bound lists its parameters, so its name is needed first
-        own.add_argument("-h", "--help", action="store_true", help="with NAME: the parameters of that bound")
-    own.set_defaults(own=own)
-    return own
 
 
-def _check_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("file", type=Path, metavar="FILE", help="file written by worst.save")
-    command.add_argument("--coq", action="store_true", help="have Coq check its upper side, as a formal theorem")
-
-
-def _list_options(command: argparse.ArgumentParser) -> None:
+def _list(add: Add) -> None:
+    command = _added(
+        add, "list", "list the bounds and the claims", "[PATTERN | --for WORD ...] [--from SOURCE] [--json]",
+        "list", "list partial participation", "list 'fedavg.*' --json", "list --for non-convex independent stochastic",
+    )  # fmt: skip
     command.add_argument(
         "pattern", nargs="*", default=[], metavar="PATTERN", help="words or part of a key or title, or a pattern with *"
     )
     command.add_argument(
-        "--for",
-        nargs="+",
-        dest="setting",
-        metavar="WORD",
+        "--for", nargs="+", dest="setting", metavar="WORD",
         help="bounds that cover a setting, such as non-convex uniform",
-    )
-    _from_option(command)
+    )  # fmt: skip
+    _add_source(command)
     command.add_argument("--json", action="store_true", help="as JSON")
 
 
-def _show_options(command: argparse.ArgumentParser) -> None:
+def _show(add: Add) -> None:
+    command = _added(
+        add, "show", "show claims with their verdicts, or bounds with their formulas",
+        "KEY [--from SOURCE] [--seed SEED [--instance N]] \\\n    [--latex | --json]",
+        "show power-of-choice:step-54-55",
+        "show power-of-choice:lemma-b2 --seed 3 --instance 7",
+        "show power_of_choice.client_drift --latex",
+    )  # fmt: skip
     command.add_argument("key", metavar="KEY", help="key of a claim, name of a bound, prefix or pattern")
-    _from_option(command)
+    _add_source(command)
     command.add_argument("--seed", type=int, default=0, help="seed of the instances (default 0)")
     command.add_argument("--instance", type=int, metavar="N", help="show instance N of the claim instead")
     form = command.add_mutually_exclusive_group()
@@ -202,39 +106,30 @@ def _show_options(command: argparse.ArgumentParser) -> None:
     form.add_argument("--json", action="store_true", help="as JSON")
 
 
-def _bound_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("name", nargs="?", metavar="NAME", help="name of the bound, see list")
-    command.add_argument("--printed", action="store_true", help="the form printed in the paper, if it differs")
-    command.add_argument("--loose", action="store_true", help="evaluate even if hypotheses are unmet, and list them")
-    _from_option(command)
-    command.add_argument("--json", action="store_true", help="as JSON")
-
-
-def _worst_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("name", nargs="?", metavar="NAME", help="name of the bound")
-    command.add_argument("--instance", type=Path, metavar="FILE", help="also write the federation that attains it")
-    command.add_argument("--force", action="store_true", help="overwrite the file")
-    command.add_argument("--json", action="store_true", help="as JSON")
-    command.set_defaults(source=None)
-
-
-def _verify_options(command: argparse.ArgumentParser) -> None:
+def _verify(add: Add) -> None:
+    command = _added(
+        add, "verify", "verify claims; the exit code is 1 if a verdict is unexpected",
+        "[KEY ...] [--from SOURCE] [--paper PAPER] \\\n    [--kind KIND] [--jobs N] [--seed SEED] \\\n"
+        "    [--budget quick | thorough | SECONDS | --instances N] \\\n"
+        "    [--hunt S] [--json FILE] [--report FILE.html] [--force]",
+        "verify --paper power-of-choice --kind erratum",
+        "verify --budget 300 --jobs 2",
+        "verify '*:lemma-*' --instances 1000 --seed 7",
+        "verify fedavg:lemma-4 --budget thorough --json -",
+    )  # fmt: skip
     command.add_argument("keys", nargs="*", metavar="KEY", help="key, prefix or pattern; all claims by default")
     size = command.add_mutually_exclusive_group()
     size.add_argument(
-        "--budget",
-        type=_budget,
-        default="quick",
-        metavar="BUDGET",
+        "--budget", type=_budget, default="quick", metavar="BUDGET",
         help="number of instances: quick, thorough, or seconds for all claims together",
-    )
+    )  # fmt: skip
     size.add_argument(
         "--instances", type=int, metavar="N", help="check N applicable instances of each claim; draws up to 20 N"
     )
     command.add_argument("--paper", help="only claims of this paper, the first part of their keys")
     command.add_argument("--kind", help="only claims of this kind, such as inequality, erratum or 'refuted conjecture'")
     command.add_argument("--jobs", type=int, default=1, metavar="N", help="number of processes; it changes no verdict")
-    _from_option(command)
+    _add_source(command)
     command.add_argument(
         "--hunt", type=float, default=5.0, metavar="S",
         help="with --from: also hunt, S seconds for all claims together, 0 for none (default 5)",
@@ -247,20 +142,62 @@ def _verify_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--force", action="store_true", help="overwrite the files")
 
 
-def _from_option(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--from", dest="source", metavar="SOURCE", help="user-defined claims: a file, a module or an entry point"
-    )
-
-
-def _hunt_options(command: argparse.ArgumentParser) -> None:
+def _hunt(add: Add) -> None:
+    command = _added(
+        add, "hunt", "search for a counterexample, and shrink it",
+        "KEY [--from SOURCE] [--seconds S | --evaluations N] \\\n    [--seed SEED] [--jobs N] [--json]",
+        "hunt power-of-choice:theorem-3.1-refined --seconds 60",
+        "hunt fedalign:theorem-1-as-printed --evaluations 2000",
+    )  # fmt: skip
     command.add_argument("key", metavar="KEY", help="key of a claim")
     command.add_argument("--seconds", type=float, default=30.0, metavar="S", help="time to hunt (default 30)")
     command.add_argument("--evaluations", type=int, metavar="N", help="number of instances, in place of the time")
-    _from_option(command)
+    _add_source(command)
     command.add_argument("--seed", type=int, default=0, help="seed of the hunt (default 0)")
     command.add_argument("--jobs", type=int, default=1, metavar="N", help="number of processes")
     command.add_argument("--json", action="store_true", help="as JSON")
+
+
+def _referee(add: Add) -> None:
+    command = _added(
+        add, "referee", "review the theorem in a file, which is executed, and write a report",
+        "FILE [--theorem NAME] [--out FOLDER] \\\n    [--seconds S] [--seed SEED]",
+        "referee studies/theorems/fedlin.py", "referee mine.py --theorem one_step --out mine --seconds 600",
+    )  # fmt: skip
+    command.add_argument("file", type=Path, metavar="FILE", help="Python file with a bound and, best, its method")
+    command.add_argument("--theorem", metavar="NAME", help="name of the bound, if the file has several")
+    command.add_argument("--out", type=Path, metavar="FOLDER", help="folder of the report (default: FILE-review)")
+    command.add_argument("--seconds", type=float, default=120.0, metavar="S", help="time for all (default 120)")
+    command.add_argument("--seed", type=int, default=0, help="seed of instances and constants (default 0)")
+
+
+def _check(add: Add) -> None:
+    command = _added(
+        add, "check", "check a saved certificate of a worst case", "FILE [--coq]",
+        "check certificate.json", "check --coq certificate.json",
+    )  # fmt: skip
+    command.add_argument("file", type=Path, metavar="FILE", help="file written by worst.save")
+    command.add_argument("--coq", action="store_true", help="have Coq check its upper side, as a formal theorem")
+
+
+def _study(add: Add) -> None:
+    command = _added(
+        add, "study", "run one of the library's studies; without NAME, list them",
+        "[NAME [OPTION ...]]    (NAME --help lists its options)",
+        "study", "study bound_versus_error", "study error_floor --quick",
+    )  # fmt: skip
+    command.add_argument("name", nargs="?", metavar="NAME", help="name of the study, or a prefix of it")
+    command.add_argument("words", nargs=argparse.REMAINDER, metavar="OPTION", help="options of the study")
+
+
+def _warm(add: Add) -> None:
+    _added(add, "warm", "compile the package ahead of time; takes minutes, once per machine", "", "warm")
+
+
+def _add_source(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--from", dest="source", metavar="SOURCE", help="user-defined claims: a file, a module or an entry point"
+    )
 
 
 def _budget(text: str) -> str | float:

@@ -2,6 +2,7 @@
 
 import argparse
 import dataclasses
+import inspect
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -10,7 +11,6 @@ from fedtheory._support.console import say, show_table
 from fedtheory._support.wording import suggest
 from fedtheory.claims import catalogue
 from fedtheory.cli.documents import document, print_json, write_pairs
-from fedtheory.cli.evaluating import needed
 from fedtheory.cli.hunting import complain, finding_code, finding_of, instance_pairs
 from fedtheory.cli.refusals import known_in, program, refuse, refuse_below
 from fedtheory.formal import PRINTED
@@ -20,6 +20,7 @@ from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.letters import formula, inequality
 from fedtheory.theorem.paper import BASES
 from fedtheory.theorem.setting import SETTINGS, obstacle, setting_of
+from fedtheory.theorem.symbols import Symbol
 from fedtheory.verification.instances import reproduce
 from fedtheory.verification.records import numeric, rows
 from fedtheory.verification.renderings import description
@@ -172,17 +173,8 @@ def _latex(bounds: dict[str, Bound | None]) -> int:
 
 def _claim(verdict: Verdict) -> Pairs:
     [row] = rows([verdict])
-    bound = verdict.claim.bound
-    return [
-        ("claim", row["key"]),
-        ("title", row["title"]),
-        ("kind", row["kind"]),
-        ("source", row["source"]),
-        *(("assumes", text) for text in row["hypotheses"]),
-        *([] if bound is None else _formulas(bound).items()),
-        *([("remark", row["remark"])] if row["remark"] else []),
-        *description(row),
-    ]
+    formulas = {} if verdict.claim.bound is None else _formulas(verdict.claim.bound)
+    return [("claim", row["key"]), ("title", row["title"]), *formulas.items(), *description(row)]
 
 
 def _bound(name: str, bound: Bound) -> Pairs:
@@ -196,9 +188,20 @@ def _bound(name: str, bound: Bound) -> Pairs:
         *(("implies", consequence.text) for consequence in bound.consequences),
         *([("assumes in Coq", proof.assumes)] if proof and proof.assumes else []),
         *_formulas(bound).items(),
+        *(("parameter", _parameter(symbol, bound)) for symbol in bound.symbols.values()),
         *([("print in Coq", str(PRINTED[name]))] if name in PRINTED else []),
         *(("checked by", key) for key in _checks(bound)),
     ]
+
+
+def _parameter(symbol: Symbol, bound: Bound) -> str:
+    kind = symbol.kind if _is_required(symbol.name, bound) else f"{symbol.kind}, optional"
+    return f"{symbol.name} ({kind}): {symbol.meaning}".replace("``", "").removesuffix(": ")
+
+
+def _is_required(name: str, bound: Bound) -> bool:
+    parameter = inspect.signature(bound).parameters[name]
+    return parameter.default is parameter.empty
 
 
 def _formulas(bound: Bound) -> dict[str, str]:
@@ -239,7 +242,7 @@ def _data(name: str, bound: Bound) -> dict[str, Any]:
                 "meaning": symbol.meaning,
                 "domain": str(symbol.domain),
                 "unit": symbol.unit,
-                "required": symbol.name in needed(bound),
+                "required": _is_required(symbol.name, bound),
             }
             for symbol in bound.symbols.values()
         ],

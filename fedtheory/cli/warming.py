@@ -88,5 +88,4 @@ def _strategies() -> list[Any]:
         selection.ActiveFederatedByReports(2), selection.GreedyShapley(2), selection.UpperConfidenceShapley(2),
         selection.SoftmaxShapley(2), selection.SizeWeighted(selection.Uniform(2)),
         selection.Available(selection.PowerOfChoice(1, 2), selection.BernoulliAvailability(0.7), "allow"),
-        selection.Available(selection.Uniform(1), selection.MarkovAvailability(0.3, 0.3), "allow"),
     ]  # fmt: skip

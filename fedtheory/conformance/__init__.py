@@ -21,7 +21,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
             "quadratic_federations",
             "rational_federations",
             "rationals",
-            "samplings",
             "seeds",
             "weights",
         ],
@@ -48,7 +47,6 @@ if TYPE_CHECKING:
     from fedtheory.conformance.drawing import quadratic_federations as quadratic_federations
     from fedtheory.conformance.drawing import rational_federations as rational_federations
     from fedtheory.conformance.drawing import rationals as rationals
-    from fedtheory.conformance.drawing import samplings as samplings
     from fedtheory.conformance.drawing import seeds as seeds
     from fedtheory.conformance.drawing import weights as weights
     from fedtheory.conformance.flower_strategies import flower as flower

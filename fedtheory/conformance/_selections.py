@@ -1,5 +1,7 @@
 """Deterministic checks of selections: what a round returns, and what it may change or depend on."""
 
+# mypy: allow-untyped-calls
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +24,7 @@ from fedtheory.conformance._checks import (
 )
 from fedtheory.engine.play import Played, play_round
 from fedtheory.sampling.cohorts import Selection
+from fedtheory.selection.availability import update_weights
 from fedtheory.selection.rules import Rules, Strategy, rules_of
 
 __all__ = ["Case", "Cases", "Draw", "Sizes", "Subject", "cases", "checks", "played", "subject_of"]
@@ -113,13 +116,11 @@ def played(strategy: Strategy, case: Case) -> Callable[[np.random.Generator], Pl
 
 
 def _attend(rules: Rules, case: Case, rng: np.random.Generator) -> Present:
-    mask = np.ones(case.num_clients, dtype=bool)
+    mask, weights = np.ones(case.num_clients, dtype=bool), np.empty(case.num_clients)
     if rules.attend is not None:
         rules.attend(0, rules.attend_table, rules.attend_memory.copy(), rng, mask)
-    there = case.weights * mask
-    total = there.sum()
-    weights = there / total if total > 0 and not mask.all() else there
-    return Present(np.where(mask, weights, -1.0), mask)
+    update_weights(mask, case.weights, weights)
+    return Present(weights, mask)
 
 
 _NUM_SEEDS = 40

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for numbers, finite laws, games, samplings and federations."""
+"""Hypothesis strategies for numbers, finite laws, games and federations."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -13,7 +13,6 @@ from fedtheory.federation.prioritized import Prioritized, prioritize
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.instances.draws import draw_federation
 from fedtheory.instances.federations import RationalQuadratics
-from fedtheory.sampling.correlated import ExactlyOne, IndependentSampling, JointLaw, NiceSampling, Sampling
 from fedtheory.statistics.law import Law
 from fedtheory.valuation.games import MOST_PLAYERS
 
@@ -26,7 +25,6 @@ __all__ = [
     "quadratic_federations",
     "rational_federations",
     "rationals",
-    "samplings",
     "seeds",
     "weights",
 ]
@@ -115,28 +113,6 @@ def games(max_players: int = 5, largest: int = 9) -> SearchStrategy[list[Fractio
     utilities = st.fractions(-most, most, max_denominator=7)
     players = st.integers(1, validate.count("max_players", max_players, high=MOST_PLAYERS))
     return players.flatmap(lambda n: st.lists(utilities, min_size=1 << n, max_size=1 << n))
-
-
-def samplings(max_clients: int = 5) -> SearchStrategy[Sampling]:
-    """Draw samplings of 2 to ``max_clients`` clients: independent, m-nice, exactly one, and any law on subsets.
-
-    The results are probabilities or samplings, which ``sampling.estimator_variance`` accepts.
-
-    >>> from hypothesis import find
-    >>> find(samplings(), lambda drawn: True)
-    NiceSampling(num_clients=2, num_selected=1)
-    """
-    validate.count("max_clients", max_clients, 2, MOST_PLAYERS)  # a joint law has 2^n outcomes
-    probabilities = st.lists(st.floats(0, 1), min_size=2, max_size=max_clients).map(np.array)
-    nice = st.integers(2, max_clients).flatmap(lambda n: st.integers(1, n).map(lambda m: NiceSampling(n, m)))
-    one = weights(max_clients=max_clients).map(lambda shares: ExactlyOne(np.array(shares, dtype=np.float64)))
-    joint = laws(outcomes=1 << max_clients).map(lambda law: _joint(law, max_clients))
-    return st.one_of(probabilities.map(IndependentSampling), nice, one, joint)
-
-
-def _joint(law: Law[int], num_clients: int) -> JointLaw:
-    """Interpret the binary digits of an outcome as the set of drawn clients."""
-    return JointLaw.of(law.map(lambda number: tuple(k for k in range(num_clients) if number >> k & 1)), num_clients)
 
 
 def seeds() -> SearchStrategy[int]:

@@ -238,8 +238,8 @@ def _alone(rng: np.random.Generator) -> Iterator[None]:
     from flwr.supercore.task_identity import TaskIdentity
 
     log = logging.getLogger("flwr")
-    names = ("_task_id", "_run_id", "_node_id")  # the properties of these names raise an error before they are set
-    before = random.getstate(), np.random.get_state(), log.level, [getattr(TaskIdentity, name) for name in names]  # noqa: NPY002
+    names = ("task_id", "run_id", "node_id")
+    before = random.getstate(), np.random.get_state(), log.level, [_identity(TaskIdentity, name) for name in names]  # noqa: NPY002
     seed = int(rng.integers(2**32))
     random.seed(seed)
     np.random.seed(seed)  # noqa: NPY002 (Flower draws its noise from there)
@@ -256,6 +256,15 @@ def _alone(rng: np.random.Generator) -> Iterator[None]:
         log.setLevel(before[2])
         for name, value in zip(names, before[3], strict=True):
             setattr(TaskIdentity, name, value)
+
+
+def _identity(task: Any, name: str) -> int | None:
+    """Return a part of the identity of Flower's task, None if it is not set."""
+    try:
+        part: int = getattr(task, name)
+    except RuntimeError:
+        return None
+    return part
 
 
 def _flower() -> Any:

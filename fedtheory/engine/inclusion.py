@@ -86,7 +86,7 @@ def inclusions(aligned: Prioritized, strategy: LossMatching, run: Trajectory, *,
         raise ValueError(message)
     fed = aligned.federation
     losses = np.stack([fed.losses(models) for models in run.models[:, :-1]])  # one at a time, to save memory
-    willing, matched = matches(losses, fed.weights, strategy.thresholds(losses.shape[1]), strategy.comparison)
+    willing, matched = matches(losses, fed.weights, strategy.thresholds(losses.shape[1]))
     later = np.arange(losses.shape[1])[:, None] >= strategy.warmup_rounds
     weights, first = _weights(run, fed.num_clients), np.array(strategy.priority)
     gaps = weights @ np.where(first, 0.0, aligned.client_gaps) if with_gaps else None

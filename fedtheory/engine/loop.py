@@ -28,6 +28,7 @@ from fedtheory._support.jit import compiled, jitable
 from fedtheory._support.validate import Array
 from fedtheory.engine.contract import SLOTS
 from fedtheory.engine.game import value_cohort
+from fedtheory.selection.availability import keep_present, update_weights
 
 __all__ = ["BATCH", "NUMBERS", "ROWS", "Extra", "Numbers", "State", "run_replicates"]
 
@@ -343,20 +344,6 @@ def copy(values, first, last, row):
 
 
 @jitable
-def update_weights(present, objective, weights):
-    """Write the weights of the round, -1 for absent clients; return the number of available clients."""
-    total, here = 0.0, 0
-    for k in range(weights.size):
-        total += objective[k] if present[k] else 0.0
-        here += present[k]
-    # With all clients present the sum is 1 up to rounding errors.
-    scale = 1.0 if here == weights.size or total == 0.0 else 1.0 / total
-    for k in range(weights.size):
-        weights[k] = scale * objective[k] if present[k] else -1.0
-    return here
-
-
-@jitable
 def is_impossible(clients, size, num_clients):
     """Whether a rule returned an impossible number of clients, or a client that does not exist."""
     wrong = size < 0 or size > clients.size
@@ -364,16 +351,6 @@ def is_impossible(clients, size, num_clients):
         for i in range(size):
             wrong |= (clients[i] < 0) | (clients[i] >= num_clients)
     return wrong
-
-
-@jitable
-def keep_present(clients, size, present):
-    """Remove absent clients from the first ``size`` entries; return how many are left."""
-    kept = 0
-    for i in range(size):
-        clients[kept] = clients[i]
-        kept += present[clients[i]]
-    return kept
 
 
 @jitable

@@ -8,7 +8,7 @@ function of them. Moments are taken about the minimizer w*, so that small errors
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -87,7 +87,6 @@ def expected_gap(
     *,
     relative_noise: float = 0.0,
     server_step_size: float = 1.0,
-    aggregation: Literal["difference", "model"] = "difference",
     method: Method | None = None,
 ) -> Array:
     r"""Return the expected gap ``E F(w_t) - F*`` after 0, 1, ..., num_rounds rounds, exact up to rounding.
@@ -111,14 +110,11 @@ def expected_gap(
         The noise in each local gradient has the total variance ``sigma^2 + M |grad F_k|^2`` at the client's own model,
         equally in all directions; ``gradient_noise`` is sigma^2 and ``relative_noise`` is M.
     server_step_size
-        Factor of the aggregated difference.
-    aggregation
-        ``difference``: the server adds ``sum_k omega_k (w_k - w)``, as in the simulation; ``model``: it takes
-        ``sum_k omega_k w_k``, which differs if the coefficients do not always sum to 1.
+        Factor of the aggregated difference ``sum_k omega_k (w_k - w)``.
     method
         ``FedAvgM``, ``FedDyn`` or ``Scaffold`` of ``fedtheory.methods``, or None for federated averaging. With a method
-        ``relative_noise``, ``server_step_size`` and ``aggregation`` must have their default values. With ``FedDyn`` and
-        ``Scaffold`` the strategy must be ``Full``, ``Uniform``, ``Proportional`` or ``Independent``.
+        ``relative_noise`` and ``server_step_size`` must have their default values. With ``FedDyn`` and ``Scaffold`` the
+        strategy must be ``Full``, ``Uniform``, ``Proportional`` or ``Independent``.
 
     Notes
     -----
@@ -162,19 +158,12 @@ def expected_gap(
     )
     scale = validate.double("server_step_size", validate.positive("server_step_size", server_step_size))
     validate.moderate("server_step_size", scale, 1e100)
-    by_model = validate.choice("aggregation", aggregation, ("difference", "model")) == "model"
-    if by_model and scale != 1.0:
-        message = f"server_step_size must be 1 when models are aggregated, got {scale}"
-        raise ValueError(message)
     if method is not None:
-        for name, value, default in (
-            ("relative_noise", noise.relative, 0.0), ("server_step_size", scale, 1.0),
-            ("aggregation", aggregation, "difference"),
-        ):  # fmt: skip
+        for name, value, default in (("relative_noise", noise.relative, 0.0), ("server_step_size", scale, 1.0)):
             if value != default:
                 message = f"{name} must be {default} with {truncate(method)}, got {value}"
                 raise ValueError(message)
-    rounds = _rounds(fed, _scaled(moments, scale), etas, noise, by_model=by_model)
+    rounds = _rounds(fed, _scaled(moments, scale), etas, noise)
     with np.errstate(over="ignore", invalid="ignore"):
         if method is not None:
             gaps = method_gaps(fed, method, strategy, moments, etas, noise.sigma2, start)
@@ -216,41 +205,26 @@ class _Noise(NamedTuple):
 
 
 class _Round(NamedTuple):
-    """``x+ = keep x + shift + sum_k omega_k (G_k x + g_k)`` + noise, where x is the model minus w*; see Moments.
+    """``x+ = x + sum_k omega_k (G_k x + g_k)`` + noise, where x is the model minus w*; see Moments.
 
     ``slopes`` contains the G_k, (K, v) if diagonal, else (K, v, v); ``offsets`` the g_k, (K, v).
     """
 
-    keep: float
-    shift: Array
     slopes: Array
     offsets: Array
     moments: Moments
     noise: RoundNoise
 
 
-def _rounds(
-    fed: QuadraticFederation, moments: Moments, etas: Array, noise: _Noise, *, by_model: bool
-) -> Iterator[_Round]:
+def _rounds(fed: QuadraticFederation, moments: Moments, etas: Array, noise: _Noise) -> Iterator[_Round]:
     eigen, centers = spectra(fed), fed.centers - fed.minimizer
     known: LocalMoments | None = None
     for work in works(eigen, etas, noise.relative):
         if work is not known:
             known = work
             of_noise = round_noise(eigen, work, moments.noise, noise.sigma2, centers)
-            pulled = applied(work.pull, centers)
-            current = _Round(1.0, np.zeros(fed.dim), -work.pull, pulled, moments, of_noise)
-            if by_model:
-                current = _by_model(fed, current)
+            current = _Round(-work.pull, applied(work.pull, centers), moments, of_noise)
         yield current
-
-
-def _by_model(fed: QuadraticFederation, step: _Round) -> _Round:
-    identity = 1.0 if fed.is_diagonal else np.eye(fed.dim)
-    # w_k = x + G_k x + g_k + w* is relative to the origin, and the sum is relative to w* again
-    return step._replace(
-        keep=0.0, shift=-fed.minimizer, slopes=step.slopes + identity, offsets=step.offsets + fed.minimizer
-    )
 
 
 def _diagonal_gaps(fed: QuadraticFederation, start: Array, rounds: Iterator[_Round]) -> Array:
@@ -286,13 +260,13 @@ class _DiagonalMap(NamedTuple):
 def _diagonal_map(step: _Round) -> _DiagonalMap:
     u, alpha, delta, _ = step.moments
     slope, offset = u @ step.slopes, u @ step.offsets
-    total_slope, total_offset = step.keep + slope, step.shift + offset
+    total = 1 + slope
     return _DiagonalMap(
-        total_slope,
-        total_offset,
-        total_slope**2 + (alpha - 1) * slope**2 + delta @ step.slopes**2,
-        2 * (total_slope * total_offset + (alpha - 1) * slope * offset + delta @ (step.slopes * step.offsets)),
-        total_offset**2 + (alpha - 1) * offset**2 + delta @ step.offsets**2,
+        total,
+        offset,
+        total**2 + (alpha - 1) * slope**2 + delta @ step.slopes**2,
+        2 * (total * offset + (alpha - 1) * slope * offset + delta @ (step.slopes * step.offsets)),
+        offset**2 + (alpha - 1) * offset**2 + delta @ step.offsets**2,
     )
 
 
@@ -309,14 +283,14 @@ def _full_gaps(fed: QuadraticFederation, start: Array, rounds: Iterator[_Round])
 def _full_round(step: _Round, mean: Array, second: Array) -> tuple[Array, Array]:
     u, alpha, delta, _ = step.moments
     slope, offset = np.tensordot(u, step.slopes, 1), u @ step.offsets
-    total_slope, total_offset = slope + step.keep * np.eye(mean.size), step.shift + offset
+    total = slope + np.eye(mean.size)
     after = (
-        _image(total_slope, total_offset, mean, second)
+        _image(total, offset, mean, second)
         + (alpha - 1) * _image(slope, offset, mean, second)
         + _weighted_images(delta, step.slopes, step.offsets, mean, second)
         + step.noise.covariance(mean, second)
     )
-    return total_slope @ mean + total_offset, 0.5 * (after + after.T)
+    return total @ mean + offset, 0.5 * (after + after.T)
 
 
 def _image(slope: Array, offset: Array, mean: Array, second: Array) -> Array:

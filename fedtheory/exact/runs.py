@@ -387,7 +387,7 @@ CONSTANTS: Mapping[str, Callable[[Run], Any]] = {
     "dissimilarity": _dissimilarity,
     # The strategy.
     "num_selected": _num_selected,
-    "num_draws": lambda run: int(run.strategy.participation.num_draws),
+    "num_draws": lambda run: int(run.strategy.num_draws),
     "squared_weights": _squared_weights,
     "improvement": _improvement,
     "inverse_improvement": lambda run: 1 / _improvement(run),

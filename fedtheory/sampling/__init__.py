@@ -17,7 +17,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
             "uniform_covariance",
         ],
         "approximate": ["approximate_probabilities", "approximation_path"],
-        "availability": ["available_probabilities", "error_parts"],
         "certificates": ["Certificate", "certificate"],
         "cohorts": ["cohort_law"],
         "correlated": ["JointLaw"],
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
     from fedtheory.sampling.aggregation_weights import uniform_covariance as uniform_covariance
     from fedtheory.sampling.approximate import approximate_probabilities as approximate_probabilities
     from fedtheory.sampling.approximate import approximation_path as approximation_path
-    from fedtheory.sampling.availability import available_probabilities as available_probabilities
-    from fedtheory.sampling.availability import error_parts as error_parts
     from fedtheory.sampling.certificates import Certificate as Certificate
     from fedtheory.sampling.certificates import certificate as certificate
     from fedtheory.sampling.cohorts import cohort_law as cohort_law

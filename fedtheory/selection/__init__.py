@@ -11,28 +11,14 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "active_federated": ["ActiveFederated", "ActiveFederatedByReports"],
-        "availability": [
-            "AlternatingGroups",
-            "Availability",
-            "Available",
-            "BernoulliAvailability",
-            "MarkovAvailability",
-        ],
+        "availability": ["AlternatingGroups", "Availability", "Available", "BernoulliAvailability"],
         "full": ["Full"],
         "greedy_shapley": ["GreedyShapley", "SoftmaxShapley", "UpperConfidenceShapley"],
         "independent": ["Independent"],
         "laws": ["Fixed", "Moments", "Ranked", "Scheduled"],
         "loss_matching": ["AnnealedThreshold", "LossMatching", "matches"],
-        "participation": ["Everyone", "PriorityDraws", "UniformFraction"],
         "periodic": ["Periodic"],
-        "power_of_choice": [
-            "ClippedLoss",
-            "DecayingCandidates",
-            "FairLoss",
-            "HalfTimeCandidates",
-            "HalvingCandidates",
-            "PowerOfChoice",
-        ],
+        "power_of_choice": ["DecayingCandidates", "HalfTimeCandidates", "HalvingCandidates", "PowerOfChoice"],
         "proportional": ["Proportional"],
         "rules": ["Rules", "Strategy"],
         "size_weighted": ["SizeWeighted"],
@@ -47,7 +33,6 @@ if TYPE_CHECKING:
     from fedtheory.selection.availability import Availability as Availability
     from fedtheory.selection.availability import Available as Available
     from fedtheory.selection.availability import BernoulliAvailability as BernoulliAvailability
-    from fedtheory.selection.availability import MarkovAvailability as MarkovAvailability
     from fedtheory.selection.full import Full as Full
     from fedtheory.selection.greedy_shapley import GreedyShapley as GreedyShapley
     from fedtheory.selection.greedy_shapley import SoftmaxShapley as SoftmaxShapley
@@ -60,13 +45,8 @@ if TYPE_CHECKING:
     from fedtheory.selection.loss_matching import AnnealedThreshold as AnnealedThreshold
     from fedtheory.selection.loss_matching import LossMatching as LossMatching
     from fedtheory.selection.loss_matching import matches as matches
-    from fedtheory.selection.participation import Everyone as Everyone
-    from fedtheory.selection.participation import PriorityDraws as PriorityDraws
-    from fedtheory.selection.participation import UniformFraction as UniformFraction
     from fedtheory.selection.periodic import Periodic as Periodic
-    from fedtheory.selection.power_of_choice import ClippedLoss as ClippedLoss
     from fedtheory.selection.power_of_choice import DecayingCandidates as DecayingCandidates
-    from fedtheory.selection.power_of_choice import FairLoss as FairLoss
     from fedtheory.selection.power_of_choice import HalfTimeCandidates as HalfTimeCandidates
     from fedtheory.selection.power_of_choice import HalvingCandidates as HalvingCandidates
     from fedtheory.selection.power_of_choice import PowerOfChoice as PowerOfChoice

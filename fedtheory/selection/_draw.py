@@ -18,6 +18,7 @@ __all__ = [
     "scan_for_the_rest",
 ]
 
+_FEW = 64  # values that are ranked by counting
 _TRIES = 64  # consecutive draws of absent clients before the available ones are searched
 
 
@@ -155,21 +156,47 @@ def keep_largest(candidates, values, size, rng, kept):
 
     ``candidates`` is overwritten.
     """
-    if values.size <= 64:
-        filled = _compact_by_rank(candidates, values, size)
-    else:
-        filled = _compact_by_threshold(candidates, values, size)
-    if filled > size:
-        _share_last_places(candidates, values, size, rng, kept)
-    else:
-        for i in range(size):
-            kept[i] = candidates[i]
+    filled = _keep_last_place(candidates, values, size)
+    for i in range(size):
+        kept[i] = candidates[i]
+    if filled == size:
+        return
+    last = _last_place(values, size)
+    tied, places = 0, size
+    for j in range(values.size):
+        tied += values[j] == last
+        places -= values[j] > last
+    i, filled = 0, 0
+    for j in range(values.size):
+        if values[j] >= last:
+            stays = values[j] > last
+            if not stays:
+                # Each tied candidate stays with probability (places left)/(tied left): all choices are equally likely.
+                stays = rng.random() * tied < places
+                tied -= 1
+                places -= stays
+            if stays:
+                kept[filled] = candidates[i]
+                filled += 1
+            i += 1
 
 
 @jitable
-def _compact_by_rank(candidates, values, size):
-    # Counting is quadratic but has no branches, which would be mispredicted; for few candidates it takes a third of
-    # the time of an insertion.
+def _keep_last_place(candidates, values, size):
+    # Move the candidates that are above or tied with the last place to the front; return their number. NaN stays, so
+    # that a model that diverges has a cohort.
+    if values.size <= _FEW:
+        return _keep_by_rank(candidates, values, size)
+    last, filled = _last_place(values, size), 0
+    for j in range(values.size):
+        candidates[np.uint64(filled)] = candidates[j]
+        filled += not values[j] < last
+    return filled
+
+
+@jitable
+def _keep_by_rank(candidates, values, size):
+    # Counting is quadratic but has no branches, which would be mispredicted. It is vectorized in a function of its own.
     filled = 0
     for j in range(values.size):
         above = 0
@@ -181,27 +208,17 @@ def _compact_by_rank(candidates, values, size):
 
 
 @jitable
-def _compact_by_threshold(candidates, values, size):
-    last = _last_place(values, size)
-    filled = 0
-    for j in range(values.size):
-        candidates[filled] = candidates[j]
-        filled += values[j] >= last
-    return filled
-
-
-@jitable
 def _last_place(values, size):
-    # Smallest of the ``size`` largest values, by Hoare's selection. ``np.partition`` is as fast, but consists of sixty
-    # functions that are compiled into, and loaded with, each rule.
+    # Smallest of the ``size`` largest values, by Hoare's selection. ``np.partition`` is as fast, but has sixty
+    # functions that are compiled into each rule.
     values, place = values.copy(), values.size - size
     low, high = 0, values.size - 1
     while low < high:
         pivot, i, j = values[(low + high) // 2], low, high
         while i <= j:
-            while _is_below(values[i], pivot):
+            while values[i] < pivot:
                 i += 1
-            while _is_below(pivot, values[j]):
+            while pivot < values[j]:
                 j -= 1
             if i <= j:
                 values[i], values[j] = values[j], values[i]
@@ -210,32 +227,3 @@ def _last_place(values, size):
             break
         low, high = (low, j) if place <= j else (i, high)
     return values[place]
-
-
-@jitable
-def _is_below(one, other):
-    return one < other or (other != other and one == one)  # noqa: PLR0124 # NaN is above all, as in np.partition
-
-
-@jitable
-def _share_last_places(candidates, values, size, rng, kept):
-    # ``candidates`` begins with those that are above or tied with the last place, in the order of ``values``.
-    last = _last_place(values, size)
-    tied, places = 0, size
-    for j in range(values.size):
-        tied += values[j] == last
-        places -= values[j] > last
-    i, filled = 0, 0
-    for j in range(values.size):
-        if values[j] >= last:
-            stays = True
-            if values[j] == last:
-                # Each tied candidate stays with probability (places left)/(tied left), so that all choices are equally
-                # likely.
-                stays = rng.random() * tied < places
-                tied -= 1
-                places -= stays
-            if stays:
-                kept[filled] = candidates[i]
-                filled += 1
-            i += 1

@@ -1,4 +1,10 @@
-"""Availability of clients: alternating groups, independent coins, Markov chains."""
+"""Availability of clients: a random process that determines who is present in each round.
+
+A model of availability returns a compiled rule ``attend`` with its constants and its state (``AvailabilityRule``).
+``Available`` adds the rule to those of a strategy. In each round the loop of ``fedtheory.engine`` calls it, divides the
+weights of the present clients by their sum (``update_weights``), and removes absent clients from the results of the
+strategy's rules (``keep_present``).
+"""
 
 from __future__ import annotations
 
@@ -11,14 +17,14 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
-from fedtheory._support.jit import compiled, inlined
+from fedtheory._support.jit import compiled, inlined, jitable
 from fedtheory._support.validate import Array
 from fedtheory._support.values import to_tuples
 from fedtheory._support.wording import truncate
 from fedtheory.selection.rules import Rules, Strategy, checked_strategy, pack, rules_of
 from fedtheory.theorem.scheme import Scheme
 
-__all__ = ["AlternatingGroups", "Availability", "Available", "BernoulliAvailability", "MarkovAvailability"]
+__all__ = ["AlternatingGroups", "Availability", "Available", "BernoulliAvailability"]
 
 
 class AvailabilityRule(NamedTuple):
@@ -91,37 +97,10 @@ class BernoulliAvailability:
 
     def attendance(self, num_clients: int) -> AvailabilityRule:
         """Return the rule."""
-        return AvailabilityRule(_flip_coins, _probabilities("probability", self.probability, num_clients), np.empty(0))
-
-
-@final
-@dataclass(frozen=True)
-class MarkovAvailability:
-    """Markov availability: available clients leave with probability ``leave``, absent clients return with ``join``.
-
-    Both are numbers, or one per client. The chains start in their stationary laws: a client is available with
-    probability ``join / (leave + join)``. If both are zero, no client changes its state.
-    """
-
-    leave: float | npt.ArrayLike
-    join: float | npt.ArrayLike
-
-    def __post_init__(self) -> None:
-        for name in ("leave", "join"):
-            validate.fractions(name, validate.array(name, getattr(self, name)))
-            object.__setattr__(self, name, to_tuples(getattr(self, name)))
-
-    def attendance(self, num_clients: int) -> AvailabilityRule:
-        """Return the rule."""
-        leave, join = (_probabilities(name, getattr(self, name), num_clients) for name in ("leave", "join"))
-        total = leave + join
-        start = np.where(total > 0, join / np.where(total > 0, total, 1.0), 1.0)
-        return AvailabilityRule(_step_chains, pack(start, leave, join), np.zeros(num_clients))
-
-
-def _probabilities(name: str, value: Any, num_clients: int) -> Array:
-    given = validate.array(name, value)
-    return np.full(num_clients, float(given)) if given.ndim == 0 else validate.array(name, given, shape=(num_clients,))
+        given = validate.array("probability", self.probability)
+        if given.ndim > 0:
+            given = validate.array("probability", given, shape=(num_clients,))
+        return AvailabilityRule(_flip_coins, np.broadcast_to(given, num_clients).copy(), np.empty(0))
 
 
 class _Groups(NamedTuple):
@@ -163,31 +142,28 @@ def _flip_coins(round_index, table, memory, rng, present):
     return here
 
 
-class _Chains(NamedTuple):
-    start: Array
-    leave: Array
-    join: Array
-
-
-@inlined
-def _read_chains(table, num_clients):
-    return _Chains(table[:num_clients], table[num_clients : 2 * num_clients], table[2 * num_clients :])
-
-
-@compiled
-def _step_chains(round_index, table, memory, rng, present):
-    chains, here = _read_chains(table, present.size), 0
-    for k in range(present.size):
-        if round_index == 0:
-            chance = chains.start[k]
-        elif memory[k] == 1.0:
-            chance = 1.0 - chains.leave[k]
-        else:
-            chance = chains.join[k]
-        present[k] = rng.random() < chance
-        memory[k] = 1.0 if present[k] else 0.0
+@jitable
+def update_weights(present, objective, weights):
+    """Write the weights of the round, -1 for absent clients; return the number of available clients."""
+    total, here = 0.0, 0
+    for k in range(weights.size):
+        total += objective[k] if present[k] else 0.0
         here += present[k]
+    # With all clients present the sum is 1 up to rounding errors.
+    scale = 1.0 if here == weights.size or total == 0.0 else 1.0 / total
+    for k in range(weights.size):
+        weights[k] = scale * objective[k] if present[k] else -1.0
     return here
+
+
+@jitable
+def keep_present(clients, size, present):
+    """Remove absent clients from the first ``size`` entries; return how many are left."""
+    kept = 0
+    for i in range(size):
+        clients[kept] = clients[i]
+        kept += present[clients[i]]
+    return kept
 
 
 @final

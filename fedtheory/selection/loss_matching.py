@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol, final
 
 # mypy: allow-untyped-defs, allow-untyped-calls
@@ -17,7 +17,6 @@ from fedtheory._support.validate import Array, Mask
 from fedtheory._support.values import to_tuples
 from fedtheory._support.wording import truncate
 from fedtheory.selection._draw import alias_table, draw_present
-from fedtheory.selection.participation import Everyone, Participation, attending, checked_participation, taking_part
 from fedtheory.selection.rules import CandidateLoss, Rules, pack
 from fedtheory.theorem.scheme import Scheme
 
@@ -122,6 +121,14 @@ def checked_threshold(threshold: Any) -> Array:
 
 
 _ALL, _DRAWS, _SUBSETS = 0, 1, 2
+
+
+class _Sizes(NamedTuple):
+    mode: int
+    first: int  # numbers of priority clients, or draws, and of others that can train
+    others: int
+
+
 # Accuracies have the same distances as shares of mistakes.
 _ASKED: dict[str, CandidateLoss] = {"loss": "exact", "accuracy": "mistakes", "minibatch accuracy": "minibatch mistakes"}
 
@@ -144,31 +151,37 @@ class LossMatching:
         eps: a number at least 0 (possibly infinite), one per round, or a schedule such as ``AnnealedThreshold``.
     warmup_rounds
         Number of initial rounds in which only priority clients train and no loss is evaluated.
-    participation
-        Participation: ``Everyone()``, ``PriorityDraws(K)`` or ``UniformFraction(f)``.
+    num_draws
+        Number K of draws of priority clients with replacement by their weights p_k (eq. (56), Theorem A.9), or None if
+        all of them train. Each draw has the weight ``1/K`` in place of p_k; copies act as different clients.
+    fraction
+        Fraction of the priority clients and of the others that can train (Appendix C.3), or None for all. In each round
+        both are uniform subsets, of rounded sizes with at least one priority client. The weights p_k are renormalized,
+        which is unbiased only if all are equal; no theorem of the paper covers it.
     match
         Quantity that is compared: ``loss`` (the definition), ``accuracy`` on the client's samples, or ``minibatch
         accuracy`` on one mini-batch of the run's batch size (section 3.1, "in practice"). F(w) is then the mean
         accuracy of the priority clients, and the family must be a classifier.
-    comparison
-        ``<`` as in the definition of the indicator (section 3.2), or ``<=`` as in section 3.1. They differ for equal
-        losses: only ``<`` with threshold 0 excludes all clients.
 
     Notes
     -----
     FedALIGN (Ravi, Shomorony), section 3.1 and Appendix A.4. Indicators are evaluated at the server's model at the
     round's start and do not change within the round (the paper's eq. (19) evaluates them at local models and at the
     current step, which violates ``w_{t+1} = w_t - eta g_t`` at the end of rounds). The server needs F(w), so that in
-    every round after the warm-up all clients send their losses. If clients may be absent (``Available``), F covers the
-    available priority clients; in a round without any of them no client is included.
+    every round after the warm-up all clients send their losses. The indicator is that of section 3.2; section 3.1 has
+    ``<=``, which includes clients of equal loss for threshold 0.
+
+    If clients may be absent (``Available``), F covers the available priority clients; in a round without any of them no
+    client is included. With ``BernoulliAvailability`` of probability 1 for priority clients, the others take part in a
+    random pattern (eq. (55)).
     """
 
     priority: Sequence[bool] | npt.NDArray[np.bool_]
     shares: Sequence[float] | Array
     threshold: float | Sequence[float] | Array | ThresholdSchedule = 0.2
     warmup_rounds: int = 0
-    participation: Participation = field(default_factory=Everyone)
-    comparison: Literal["<", "<="] = "<"
+    num_draws: int | None = None
+    fraction: float | None = None
     match: Literal["loss", "accuracy", "minibatch accuracy"] = "loss"
 
     def __post_init__(self) -> None:
@@ -182,17 +195,23 @@ class LossMatching:
             raise ValueError(message)
         if not is_schedule(self.threshold):
             checked_threshold(self.threshold)
-        checked_participation(self.participation)
         validate.horizon("warmup_rounds", self.warmup_rounds)
-        validate.choice("comparison", self.comparison, ("<", "<="))
+        if self.num_draws is not None:
+            validate.count("num_draws", self.num_draws)
+        if self.fraction is not None:
+            validate.positive("fraction", validate.fraction("fraction", self.fraction))
+            if self.num_draws is not None:
+                message = f"num_draws must be None if a fraction is given, got {self.num_draws}"
+                raise ValueError(message)
         validate.choice("match", self.match, tuple(_ASKED))
         for name, value in (("priority", mask), ("shares", p), ("threshold", self.threshold)):
             object.__setattr__(self, name, to_tuples(value))
 
     @property
     def scheme(self) -> Scheme:
-        """Loss matching with the chosen participation, renormalized weights."""
-        return Scheme(self.participation.selection, "renormalized")
+        """Loss matching with the law of the priority clients, renormalized weights."""
+        among = {_ALL: "", _DRAWS: ", priority drawn with replacement", _SUBSETS: ", uniform subsets"}
+        return Scheme(f"loss matching{among[self._sizes().mode]}", "renormalized")
 
     def thresholds(self, num_rounds: int) -> Array:
         """Return the thresholds of all rounds, shape (num_rounds,); they are 0 in the warm-up."""
@@ -203,20 +222,24 @@ class LossMatching:
     def inclusion_probabilities(self, weights: Array, losses: Array) -> Array:
         """Return the exact expected number of copies of each client in a round after the warm-up, shape (K,).
 
-        A TypeError is raised if the threshold or the attendance changes from round to round.
+        A TypeError is raised if the threshold changes from round to round.
         """
-        mask = np.array(self.priority)
-        attendance = attending(self.participation, mask.size, 2)
-        threshold: Any = self.threshold
-        if np.ndim(threshold) or hasattr(threshold, "thresholds") or len(attendance) > 1:
-            message = "threshold and attendance must be the same in all rounds for inclusion probabilities, got changes"
+        if np.ndim(self.threshold) or is_schedule(self.threshold):  # type: ignore[arg-type]
+            message = "threshold must be the same in all rounds for inclusion probabilities, got changes"
             raise TypeError(message)
-        mode, first, others = taking_part(self.participation, int(mask.sum()), int((~mask).sum()))
-        eps = thresholds(self.threshold, 1)
-        matched = matches(np.asarray(losses)[None], weights, eps, self.comparison).matched[0]
+        mask, (mode, first, others) = np.array(self.priority), self._sizes()
+        matched = matches(np.asarray(losses)[None], weights, thresholds(self.threshold, 1)).matched[0]
         chances = np.array(self.shares) * first if mode == _DRAWS else np.full(mask.size, first / mask.sum())
-        there = attendance[0] * others / max(int((~mask).sum()), 1)
-        return np.where(mask, chances, there * matched)
+        return np.where(mask, chances, matched * others / max(int((~mask).sum()), 1))
+
+    def _sizes(self) -> _Sizes:
+        num_priority, num_clients = sum(self.priority), len(self.priority)
+        num_others = num_clients - num_priority
+        if self.num_draws is not None:
+            return _Sizes(_DRAWS, int(self.num_draws), num_others)
+        if self.fraction is not None:
+            return _Sizes(_SUBSETS, max(1, round(self.fraction * num_priority)), round(self.fraction * num_others))
+        return _Sizes(_ALL, num_priority, num_others)
 
     def law(self, weights: Array) -> None:
         """Return None: the coefficients depend on the losses, not only on their order."""
@@ -227,19 +250,16 @@ class LossMatching:
         if weights.shape != p.shape or np.abs(weights - np.where(mask, p, 0.0)).max() > 1e-9:
             message = "weights of the federation must be the shares of the priority clients and 0 for the others"
             raise ValueError(message)
-        mode, first, others = taking_part(self.participation, int(mask.sum()), int((~mask).sum()))
-        eps = thresholds(self.threshold, num_rounds)
-        attendance = attending(self.participation, p.size, num_rounds)
-        head = (mode, first, others, self.comparison == "<=", self.warmup_rounds, eps.size)
+        sizes, eps = self._sizes(), thresholds(self.threshold, num_rounds)
         alias = alias_table(np.where(mask, p, 0.0))
         return Rules(
             propose=_propose_everyone,
             select=_select_matching,
             weigh=_renormalize,
-            max_selected=first + int((~mask).sum()),
+            max_selected=sizes.first + int((~mask).sum()),
             max_candidates=p.size,
             candidate_loss=_ASKED[self.match],
-            table=pack(*head, p, mask, alias, eps, attendance),
+            table=pack(*sizes, self.warmup_rounds, p, mask, alias, eps),
             # A permutation within each group, from which subsets are drawn.
             memory=np.concatenate([np.flatnonzero(mask), np.flatnonzero(~mask)]).astype(np.float64),
         )
@@ -247,24 +267,21 @@ class LossMatching:
 
 class _Constants(NamedTuple):
     mode: int
-    first: int  # numbers of participating priority clients and others
+    first: int
     others: int
-    inclusive: bool
     warmup_rounds: int
     shares: Array
     priority: Array
     alias: Array  # of the priority clients
     thresholds: Array
-    attendance: Array  # one row for all rounds, or one for each
 
 
 @inlined
 def _read(table, num_clients):
-    size, parts = int(table[5]), table[6:]
-    eps = parts[4 * num_clients :]
+    parts = table[4:]
     return _Constants(
-        int(table[0]), int(table[1]), int(table[2]), table[3] > 0.0, int(table[4]), parts[:num_clients],
-        parts[num_clients : 2 * num_clients], parts[2 * num_clients : 4 * num_clients], eps[:size], eps[size:],
+        int(table[0]), int(table[1]), int(table[2]), int(table[3]), parts[:num_clients],
+        parts[num_clients : 2 * num_clients], parts[2 * num_clients : 4 * num_clients], parts[4 * num_clients :],
     )  # fmt: skip
 
 
@@ -279,21 +296,16 @@ def _propose_everyone(round_index, table, memory, weights, rng, candidates):
 
 @compiled
 def _select_matching(round_index, table, memory, weights, candidates, losses, rng, chosen):
-    num_clients, known = weights.size, _read(table, weights.size)
+    known = _read(table, weights.size)
     first = int(known.priority.sum())
     size = _take_priority(table, memory[:first], weights, rng, chosen)
     others = memory[first:]
-    attending = _shuffle(others, known.others, weights, rng) if known.mode == _SUBSETS else others.size
+    # The subset is drawn in every round, so that runs with other thresholds or warm-ups have the same subsets.
+    able = _shuffle(others, known.others, weights, rng) if known.mode == _SUBSETS else others.size
     gaps = _gaps(weights, candidates, losses)
-    rows, limit = known.attendance.size // num_clients, known.thresholds[round_index]
-    attendance = known.attendance[num_clients * min(round_index, rows - 1) :]
-    for j in range(attending):
-        k = int(others[j])
-        chance = attendance[k]
-        # The coin is drawn in every round, so that runs with other thresholds or warm-ups have the same attendance.
-        attends = chance >= 1.0 or (chance > 0.0 and rng.random() < chance)
-        if attends and (gaps[k] < limit or (gaps[k] == limit and known.inclusive)):
-            chosen[size] = k
+    for j in range(able):
+        if gaps[int(others[j])] < known.thresholds[round_index]:
+            chosen[size] = int(others[j])
             size += 1
     return size
 

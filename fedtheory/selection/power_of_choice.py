@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol, final
+from typing import Any, Literal, Protocol, final
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (selection/rules.py states the arguments of compiled rules)
@@ -26,7 +26,7 @@ from fedtheory.selection.laws import Fixed, Ranked, Scheduled
 from fedtheory.selection.rules import Rules, pack
 from fedtheory.theorem.scheme import Scheme
 
-__all__ = ["ClippedLoss", "DecayingCandidates", "FairLoss", "HalfTimeCandidates", "HalvingCandidates", "PowerOfChoice"]
+__all__ = ["DecayingCandidates", "HalfTimeCandidates", "HalvingCandidates", "PowerOfChoice"]
 
 Counts = npt.NDArray[np.int64]
 
@@ -132,81 +132,6 @@ def refuse_no_schedule(schedule: Any) -> None:
         raise TypeError(message)
 
 
-_CLIPPED, _FAIR = 1.0, 2.0
-
-
-class LossTransform(Protocol):
-    """Interface of transformed losses that rank the candidates."""
-
-    def code(self) -> tuple[float, float]:
-        """Return the kind and the parameter for compiled rules; kind 0 does not change the losses."""
-
-
-@final
-@dataclass(frozen=True)
-class ClippedLoss:
-    """Clipped losses ``min(F_k, level)``; candidates above the level are tied."""
-
-    level: float
-
-    def __post_init__(self) -> None:
-        validate.double("level", self.level)
-
-    def code(self) -> tuple[float, float]:
-        """Return the kind and the level."""
-        return _CLIPPED, float(self.level)
-
-
-@final
-@dataclass(frozen=True)
-class FairLoss:
-    """Terms ``p_k F_k^(q + 1) / (q + 1)`` of the q-fair objective (Li et al. 2019), for nonnegative losses.
-
-    A negative loss ends the run with a ValueError. Without the factor p_k the transform would be increasing and would
-    not change the selection. The larger q, the smaller the influence of the weights; q = 0 ranks by ``p_k F_k``.
-    """
-
-    power: float = 1.0
-
-    def __post_init__(self) -> None:
-        validate.double("power", validate.nonnegative("power", self.power))
-
-    def code(self) -> tuple[float, float]:
-        """Return the kind and q."""
-        return _FAIR, float(self.power)
-
-
-def coded(transform: LossTransform | None) -> tuple[float, float]:
-    """Return the kind and the parameter of a transform, (0, 0) for none.
-
-    >>> coded(None)
-    (0.0, 0.0)
-    """
-    if transform is None:
-        return 0.0, 0.0
-    if not callable(getattr(transform, "code", None)):
-        message = f"transform must have a method code, as ClippedLoss(1.0), got {truncate(transform)}"
-        raise TypeError(message)
-    kind, parameter = transform.code()
-    if kind not in (0.0, _CLIPPED, _FAIR):
-        message = f"the kind of {truncate(transform)} must be 0 (none), 1 (clipped) or 2 (fair), got {truncate(kind)}"
-        raise ValueError(message)
-    return float(kind), float(validate.finite("parameter", parameter))
-
-
-@compiled
-def transform(kind, parameter, weights, candidates, losses):
-    """Replace the candidates' losses by the values that rank them."""
-    if kind == _CLIPPED:
-        for j in range(candidates.size):
-            losses[j] = min(losses[j], parameter)
-    elif kind == _FAIR:
-        for j in range(candidates.size):
-            if losses[j] < 0.0:
-                raise ValueError("losses must be at least 0 to be ranked by FairLoss, got a negative one")
-            losses[j] = weights[candidates[j]] * losses[j] ** (parameter + 1.0) / (parameter + 1.0)
-
-
 @final
 @dataclass(frozen=True)
 class PowerOfChoice:
@@ -226,14 +151,11 @@ class PowerOfChoice:
         one mini-batch of the run's batch size, drawn for this purpose (cpow-d). ``last``: no loss is evaluated for the
         selection; a client sends with its update the mean of the losses before each local step, on the samples of the
         step, which ranks it until its next participation. It is infinite before the first one (rpow-d).
-    transform
-        Transform of the losses that ranks the candidates, or None.
     """
 
     num_selected: int
     num_candidates: int | Literal["all"] | CandidateSchedule
     loss: Literal["exact", "minibatch", "last"] = "exact"
-    transform: LossTransform | None = None
 
     def __post_init__(self) -> None:
         validate.count("num_selected", self.num_selected)
@@ -244,7 +166,6 @@ class PowerOfChoice:
         else:
             refuse_no_schedule(self.num_candidates)
         validate.choice("loss", self.loss, ("exact", "minibatch", "last"))
-        coded(self.transform)
 
     @property
     def scheme(self) -> Scheme:
@@ -264,8 +185,7 @@ class PowerOfChoice:
         num_clients, m = weights.size, self.num_selected
         counts = self._feasible_counts(weights, num_rounds)
         most = int(counts.max(initial=m))
-        kind, parameter = coded(self.transform)
-        table = pack(m, kind, parameter, alias_table(weights), counts)
+        table = pack(m, alias_table(weights), counts)
         never_drawn = np.full(num_clients, -1.0)
         if self.loss == "last":
             return Rules(
@@ -279,7 +199,7 @@ class PowerOfChoice:
         draws_most = 5 * int(counts.min(initial=num_clients)) > 4 * num_clients and most < num_clients
         return Rules(
             propose=_propose_most if draws_most else _propose_by_weight,
-            select=_select_largest if kind == 0.0 else _select_largest_transformed,
+            select=_select_largest,
             max_selected=m,
             max_candidates=most,
             candidate_loss=self.loss,
@@ -289,8 +209,8 @@ class PowerOfChoice:
 
     def inclusion_probabilities(self, weights: Array, losses: Array) -> Array:
         """Return the exact probability of each client to be selected for given losses, shape (K,)."""
-        if not self._ranks_by_loss:
-            message = f"inclusion probabilities need exact losses and no transform, got {self}"
+        if self.loss != "exact":
+            message = f"loss must be 'exact' for inclusion probabilities, got {self}"
             raise TypeError(message)
         if self._is_scheduled:
             message = "num_candidates must be a number for inclusion probabilities, got a schedule: go round by round"
@@ -301,15 +221,11 @@ class PowerOfChoice:
 
     def law(self, weights: Array) -> Fixed | Ranked | Scheduled | None:
         """Return frequencies by order of the losses, per round for a schedule; None unless ranked by exact losses."""
-        if not self._ranks_by_loss:
+        if self.loss != "exact":
             return None
         if self._is_scheduled:
             return Scheduled(lambda num_rounds: self._laws(weights, self._feasible_counts(weights, num_rounds)))
         return self._laws(weights, self._feasible_counts(weights, 1))[0]
-
-    @property
-    def _ranks_by_loss(self) -> bool:
-        return self.loss == "exact" and self.transform is None
 
     @property
     def _is_scheduled(self) -> bool:
@@ -342,41 +258,20 @@ def _law(weights: Array, m: int, d: int) -> Fixed | Ranked:
     )
 
 
-class _Constants(NamedTuple):
-    num_selected: int
-    transform: float  # kind of the transform
-    parameter: float
-    alias: Array
-    counts: Array  # of candidates: one for all rounds, or one for each
+# A table has m, the alias table, and numbers of candidates, one for all rounds or one for each.
+_ALIAS = 1
 
 
 @jitable
-def _read(table, num_clients):
-    counts = 3 + 2 * num_clients
-    alias, left = table[3 : 3 + 2 * num_clients], table[counts:]
-    return _Constants(int(table[0]), table[1], table[2], alias, left)
-
-
-@jitable
-def _keep_ranked(table, weights, candidates, losses, rng, chosen):
-    known = _read(table, weights.size)
-    size = min(known.num_selected, candidates.size)
-    if known.transform != 0.0:
-        transform(known.transform, known.parameter, weights, candidates, losses)
-    if size > 0:
-        keep_largest(candidates, losses, size, rng, chosen)
-    return size
-
-
-@jitable
-def _number_of_candidates(known, round_index):
-    return int(known.counts[min(round_index, known.counts.size - 1)])
+def _number_of_candidates(table, num_clients, round_index):
+    first = _ALIAS + 2 * num_clients
+    return int(table[min(first + round_index, table.size - 1)])
 
 
 @compiled
 def _propose_by_weight(round_index, table, memory, weights, rng, candidates):
-    num_clients, known = weights.size, _read(table, weights.size)
-    size = _number_of_candidates(known, round_index)
+    num_clients, alias = weights.size, table[_ALIAS : _ALIAS + 2 * weights.size]
+    size = _number_of_candidates(table, num_clients, round_index)
     filled, stamp = 0, float(round_index)
     if size == num_clients:
         for k in range(num_clients):
@@ -387,7 +282,7 @@ def _propose_by_weight(round_index, table, memory, weights, rng, candidates):
     # way the next client has its exact law given those drawn before, which memory[k] == stamp marks.
     tries = 0
     while filled < size and tries < 4 * size + 16:
-        k = draw_by_weight(known.alias, rng)
+        k = draw_by_weight(alias, rng)
         candidates[np.uint64(filled)] = k
         filled += (memory[k] != stamp) & (weights[k] > 0.0)
         memory[k] = stamp
@@ -400,7 +295,7 @@ def _propose_by_weight(round_index, table, memory, weights, rng, candidates):
 @compiled
 def _propose_most(round_index, table, memory, weights, rng, candidates):
     # One number for each client is cheaper than rejection if most clients are drawn.
-    return first_arrivals(weights, rng, _number_of_candidates(_read(table, weights.size), round_index), candidates)
+    return first_arrivals(weights, rng, _number_of_candidates(table, weights.size, round_index), candidates)
 
 
 @compiled
@@ -412,18 +307,13 @@ def _select_largest(round_index, table, memory, weights, candidates, losses, rng
 
 
 @compiled
-def _select_largest_transformed(round_index, table, memory, weights, candidates, losses, rng, chosen):
-    return _keep_ranked(table, weights, candidates, losses, rng, chosen)
-
-
-@compiled
 def _select_by_memory(round_index, table, memory, weights, candidates, losses, rng, chosen):
-    most = _number_of_candidates(_read(table, weights.size), round_index)
+    most = _number_of_candidates(table, weights.size, round_index)
     drawn, reports = np.empty(most, dtype=np.int64), np.empty(most)
     size = _propose_by_weight(round_index, table, memory, weights, rng, drawn)
     for j in range(size):
         reports[j] = memory[weights.size + drawn[j]]
-    return _keep_ranked(table, weights, drawn[:size], reports[:size], rng, chosen)
+    return _select_largest(round_index, table, memory, weights, drawn[:size], reports[:size], rng, chosen)
 
 
 @compiled

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from fedtheory.theorem.step_sizes import largest_step_size as largest_step_size
     from fedtheory.theorem.symbols import SYMBOLS as SYMBOLS
     from fedtheory.theorem.symbols import Symbol as Symbol
+    from fedtheory.theorem.worst_case_problem import WorstCaseProblem as WorstCaseProblem
 else:  # a type checker would accept any name if it saw __getattr__
     __getattr__, __dir__, __all__ = lazy_loader.attach(
         __name__,
@@ -82,5 +83,6 @@ else:  # a type checker would accept any name if it saw __getattr__
             "setting": ["SETTINGS", "Setting", "obstacle", "setting_of"],
             "step_sizes": ["largest_step_size"],
             "symbols": ["SYMBOLS", "Symbol"],
+            "worst_case_problem": ["WorstCaseProblem"],
         },
     )

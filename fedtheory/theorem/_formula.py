@@ -99,11 +99,13 @@ class Formula:
 
     def symbolic(self) -> Any:
         """Return the SymPy expression of the value."""
+        return _total(self.symbolic_terms())
+
+    def symbolic_terms(self) -> Numbers:
+        """Return the SymPy expressions of the summands."""
         from sympy import Symbol
 
-        return _total(
-            self.call({name: Symbol(name, **self.domains[name].assumptions) for name in self.signature.parameters})
-        )
+        return self.call({name: Symbol(name, **self.domains[name].assumptions) for name in self.signature.parameters})
 
     def clean(self, args: tuple[Any, ...], kwargs: Numbers) -> Numbers:
         """Return the arguments as validated by their domains."""

@@ -107,6 +107,10 @@ class Bound(Generic[P]):
         """Return the SymPy expression of the value."""
         return self._formula.symbolic()
 
+    def symbolic_terms(self) -> Summands:
+        """Return the SymPy expressions of the named summands."""
+        return self._formula.symbolic_terms()
+
     @property
     def consequences(self) -> tuple[Hypothesis, ...]:
         """Relations between the numbers that the hypotheses jointly imply."""

@@ -4,34 +4,13 @@ import inspect
 import re
 from typing import Any
 
-__all__ = ["formula", "inequality", "mathml"]
+__all__ = ["formula", "inequality", "latex", "mathml"]
 
 _RELATIONS = {"<=": r"\le", ">=": r"\ge", "=": "="}
 _LINE = 110
 """Length of LaTeX, in characters, that a column has room for."""
-# Unicode signs for browsers and screen readers, where LaTeX is not available.
-_SIGNS = {
-    r"\Delta": "Δ",
-    r"\gamma": "γ",
-    r"\mu": "μ",
-    r"\bar\rho": "ρ\u0304",
-    r"\tilde\rho": "ρ\u0303",
-    r"\rho": "ρ",
-    r"\Gamma": "Γ",
-    r"\sigma": "σ",
-    r"\eta": "η",
-    r"\theta": "θ",
-    r"\tau": "τ",
-    r"\bar Z": "Z\u0304",
-    r"\|": "‖",
-    r"w^*": "w⋆",
-    r"x^*": "x⋆",
-    r"x^0": "x₀",
-    "w_0": "w₀",
-    "_2": "₂",
-    "^2": "²",
-    "-": " − ",
-}
+# Letters that SymPy has no name for, in signs.
+_ACCENTED = {r"\bar\rho": "ρ\u0304", r"\tilde\rho": "ρ\u0303", r"\bar Z": "Z\u0304"}
 
 
 def formula(bound: Any) -> str:
@@ -44,10 +23,21 @@ def formula(bound: Any) -> str:
     own = re.search(r"\.\. math::\n((?:[ ]+\S.*\n)+)", f"{inspect.getdoc(bound)}\n")
     if own:
         return " ".join(own[1].split())
-    from sympy import latex
+    return latex(bound, bound.symbolic())
 
-    value = bound.symbolic()
-    return str(latex(value, symbol_names={symbol: _letter(symbol.name, bound) for symbol in value.free_symbols}))
+
+def latex(bound: Any, value: Any) -> str:
+    r"""Return an expression in the arguments of a bound in LaTeX.
+
+    >>> from fedtheory.bounds import power_of_choice
+    >>> latex(power_of_choice.gradient_norm, power_of_choice.gradient_norm.symbolic())
+    '2 L \\mathrm{excess}'
+    """
+    from sympy import latex as printed
+    from sympy import sympify
+
+    value = sympify(value)
+    return str(printed(value, symbol_names={symbol: _letter(symbol.name, bound) for symbol in value.free_symbols}))
 
 
 def inequality(bound: Any) -> str:
@@ -66,20 +56,19 @@ def inequality(bound: Any) -> str:
     return rf"\begin{{aligned}} & {left} \\ & \quad {right} \end{{aligned}}"
 
 
-def mathml(bound: Any) -> str:
-    r"""Return the formula of a bound in MathML, which browsers render without a library.
+def mathml(bound: Any, value: Any = None) -> str:
+    r"""Return the formula of a bound, or another expression in its arguments, in MathML for browsers.
 
     >>> from fedtheory.bounds import power_of_choice
-    >>> mathml(power_of_choice.gradient_norm).replace("<mo>&InvisibleTimes;</mo>", " ")
+    >>> mathml(power_of_choice.gradient_norm).replace("<mo>&#xB7;</mo>", " ")
     '<math display="block"><mrow><mn>2</mn> <mi>L</mi> <mi>excess</mi></mrow></math>'
     """
-    from sympy import Symbol
-    from sympy.printing.mathml import MathMLPresentationPrinter
+    from sympy import mathml as printed
+    from sympy import sympify
 
-    value = bound.symbolic()
-    signs = {symbol: Symbol(_in_signs(_letter(symbol.name, bound))) for symbol in value.free_symbols}
-    printer = MathMLPresentationPrinter({"mul_symbol": None})
-    return f'<math display="block">{printer.doprint(value.xreplace(signs))}</math>'
+    value = bound.symbolic() if value is None else sympify(value)
+    signs = {symbol: _sign(symbol.name, bound) for symbol in value.free_symbols}
+    return f'<math display="block">{printed(value.xreplace(signs), printer="presentation", mul_symbol="dot")}</math>'
 
 
 def _letter(name: str, bound: Any) -> str:
@@ -87,14 +76,12 @@ def _letter(name: str, bound: Any) -> str:
     return (row and row.letter) or rf"\mathrm{{{name.replace('_', chr(92) + '_')}}}"
 
 
-def _in_signs(letter: str) -> str:
-    r"""Write a letter of the glossary without LaTeX.
+def _sign(name: str, bound: Any) -> Any:
+    """Return a letter of the glossary with at most one index as a symbol of SymPy, other arguments by their names."""
+    from sympy import Symbol
 
-    >>> _in_signs(r"\|w_0-w^*\|^2"), _in_signs(r"\eta_g"), _in_signs(r"\mathrm{num\_clients}")
-    ('‖w₀ − w⋆‖²', 'η_g', 'num clients')
-    """
-    if letter.startswith(r"\mathrm"):
-        return letter.removeprefix(r"\mathrm{").removesuffix("}").replace(r"\_", " ")
-    for sign, drawn in _SIGNS.items():
-        letter = letter.replace(sign, drawn)
-    return letter
+    letter = _letter(name, bound)
+    found = re.fullmatch(r"\\?([^\W_]+[\u0303\u0304]?(?:_\w)?)(\^2)?", _ACCENTED.get(letter, letter))
+    found = found or re.fullmatch(r"(.+?)(2)?", name)
+    symbol = Symbol(re.sub(r"_(?=\w\w)", " ", found[1]), positive=True)  # type: ignore[index]
+    return symbol**2 if found[2] else symbol  # type: ignore[index]

@@ -1,6 +1,7 @@
 """Text renderings of verdicts: console tables, descriptions and Markdown."""
 
 import math
+import operator
 import re
 from collections.abc import Sequence
 from fractions import Fraction
@@ -26,7 +27,7 @@ def console_rows(found: Sequence[Row]) -> list[dict[str, Any]]:
             "applicable": applicable(row),
             **({"hunted": f"{row['hunted_applicable']} of {row['hunted']}"} if hunted else {}),
             "comparison": row["side"],
-            "seconds": _seconds(row["seconds"]),
+            "seconds": round(row["seconds"], 1),
         }
         for row in found
     ]
@@ -54,15 +55,6 @@ def detects(row: Row) -> str:
 def applicable(row: Row) -> str:
     """Return the number of instances on which the hypotheses held."""
     return f"{row['num_applicable']} of {row['num_instances']}"
-
-
-def _seconds(seconds: float) -> str:
-    """Write a duration.
-
-    >>> _seconds(0.0012), _seconds(0.13), _seconds(2.345), _seconds(9.7), _seconds(10.4), _seconds(123.4)
-    ('< 0.1', '0.1', '2.3', '9.7', '10', '123')
-    """
-    return "< 0.1" if seconds < 0.1 else f"{seconds:.1f}" if seconds < 10 else f"{seconds:.0f}"
 
 
 def notes(found: Sequence[Row]) -> list[str]:
@@ -117,47 +109,35 @@ def false_alarms(found: Sequence[Row]) -> str:
 
 
 def description(row: Row) -> list[tuple[str, str]]:
-    """Return pairs (name, text) that describe one verdict.
+    """Return pairs (name, text) that describe a claim and its verdict.
 
     >>> from fedtheory.verification import rows, verify
-    >>> description(rows(verify("fedalign:theta-one"))[0])[:2]
+    >>> description(rows(verify("fedalign:theta-one"))[0])[2:4]
     [('verdict', 'fails (expected: fails)'), ('instances', '1 of 1 applicable')]
     """
-    pairs = [
+    about = [
+        ("source", f"{row['source']} ({row['kind']})"),
+        *(("assumes", text) for text in row["hypotheses"]),
+        ("remark", row["remark"]),
         ("verdict", f"{row['verdict']} (expected: {row['expected']})"),
-        *([("because", row["reason"])] if row["reason"] else []),
+        ("because", row["reason"]),
         ("instances", f"{applicable(row)} applicable"),
         *(("evidence", sentence) for sentence in row["evidence"]),
+        ("detects", detects(row)),
     ]
-    if row["detectable"] is not None:
-        pairs.append(("detects", _detected(number_of(row["detectable"]))))
-    if row["relation"] is not None:
-        pairs += finding_pairs(row)
-    if row["relation"] is not None or row["verdict"] == ERROR:
-        pairs.append(("reproduce", row["reproduce"]))
-    return pairs
-
-
-def _detected(factor: float) -> str:
-    """Return the wrong constants that the worst instance would refute.
-
-    >>> _detected(math.inf), _detected(1.0), _detected(16.17)
-    ('no wrong constant', 'every wrong constant', 'constants that are wrong by a factor of 16.2 or more')
-    """
-    if factor == math.inf:
-        return "no wrong constant"
-    if factor <= 1.001:
-        return "every wrong constant"
-    return f"constants that are wrong by a factor of {factor_text(factor)} or more"
+    again = [("reproduce", row["reproduce"])] if row["relation"] is not None or row["verdict"] == ERROR else []
+    return [*filter(operator.itemgetter(1), about), *finding_pairs(row), *again]
 
 
 def finding_pairs(row: Row) -> list[tuple[str, str]]:
-    """Return pairs (name, text) that describe the worst instance of a row, which must have one.
+    """Return pairs (name, text) that describe the worst instance of a row, if it has one.
 
     >>> from fedtheory.verification import rows, verify
     >>> finding_pairs(rows(verify("fedalign:theta-one"))[0])[0]
     ('measured', '9/16, should be == 1 (exact)')
     """
+    if row["relation"] is None:
+        return []
     return [
         ("measured", comparison(row)),
         ("ratio", "none" if row["worst_ratio"] is None else ratio_text(row["worst_ratio"])),

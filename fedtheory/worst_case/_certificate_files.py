@@ -5,11 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
-from fedtheory.worst_case._interpolation import FunctionClass
 from fedtheory.worst_case._record import Declared, Record, Step
 from fedtheory.worst_case._semidefinite import semidefinite_program
 from fedtheory.worst_case._vectors import Basis, Form, Value, Vector
@@ -121,8 +119,8 @@ class Writer:
 
     def function(self, one: Declared) -> dict[str, Any]:
         """Return a function or an operator with its calls: points, gradients and numbers of values, -1 for 0."""
-        of = {part.name: getattr(one.of, part.name) for part in fields(one.of)}
-        kept = {name: c if isinstance(c, bool) else self.number(c) for name, c in of.items() if c is not None}
+        of = {name: c for name, c in one.of.parameters.items() if c is not None}
+        kept = {name: c if isinstance(c, bool) else self.number(c) for name, c in of.items()}
         calls = [
             [
                 self.names.get(call.at.key, ""),
@@ -134,7 +132,7 @@ class Writer:
         ]
         found: dict[str, Any] = {
             "name": one.name,
-            "kind": "function" if isinstance(one.of, FunctionClass) else "operator",
+            "kind": one.of.kind,
             "class": kept,
         }
         found |= {"blocks": [*one.blocks], "clients": one.num_clients, "calls": calls}

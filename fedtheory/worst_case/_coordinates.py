@@ -61,17 +61,10 @@ class _Table(NamedTuple):
 class Coordinates:
     """An exact change of a program's variables: ``G = T G' T'``, and slacks instead of function values.
 
-    Attributes
-    ----------
-    program
-        The program.
-    free
-        Numbers of the function values that are not fixed at 0.
-    turns
-        T of each block, shapes (n, n').
-    pivots
-        Numbers of the constraints whose slacks are the new variables, one for each free function value. None in the
-        program's own coordinates, where function values are kept and columns of T are multiples of basis vectors.
+    ``free`` are the numbers of the function values that are not fixed at 0. ``turns`` are the matrices T of the blocks,
+    shapes (n, n'). ``pivots`` are the numbers of the constraints whose slacks are the new variables, one for each free
+    function value. They are None in the program's own coordinates, where function values are kept and columns of T are
+    multiples of basis vectors.
     """
 
     program: Program
@@ -263,21 +256,7 @@ class Coordinates:
 
 
 def first_coordinates(program: Program) -> Coordinates:
-    """Return the coordinates of a program in units of its largest bound, without redundant unknowns.
-
-    Examples
-    --------
-    The objective is ``2 |x|^2``. The constraint is ``|x|^2 <= 3``, and 3 is ``3/4`` in units of 4.
-
-    >>> from fedtheory.worst_case._record import Record
-    >>> from fedtheory.worst_case._semidefinite import program_of
-    >>> record = Record()
-    >>> x = record.vector()
-    >>> record.at_most(x.square, 3)
-    >>> data = first_coordinates(program_of(record, 2 * x.square)).data
-    >>> data.grams[0].tolist(), data.bounds.tolist()
-    ([[[1.0]], [[1.0]]], [0.75])
-    """
+    """Return the coordinates of a program in units of its largest bound, without redundant unknowns."""
     columns: list[dict[int, Fraction]] = [{} for _ in program.values]
     for row, place, c in program.levels:
         columns[place][row] = columns[place].get(row, Fraction(0)) + c

@@ -6,8 +6,7 @@ inner products that ``field`` proves. The theorem applies it to the conditions o
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -15,7 +14,19 @@ from fedtheory.worst_case._certificate_files import Writer, problem_document
 from fedtheory.worst_case._constants import Constant
 from fedtheory.worst_case._coq_names import constants, theorem_names
 from fedtheory.worst_case._coq_statement import Statement
-from fedtheory.worst_case._coq_terms import Num, constant, less, polynomial, real
+from fedtheory.worst_case._coq_terms import (
+    Fixed,
+    Product,
+    Sum,
+    Times,
+    Value,
+    code,
+    is_vector,
+    minus,
+    polynomial,
+    real,
+    text,
+)
 from fedtheory.worst_case._domains import Combination, Domain, Sign
 from fedtheory.worst_case.checker._problem import Problem
 from fedtheory.worst_case.formal_theorems import SIDES, Weighted, balanced, folded, weighted
@@ -38,7 +49,7 @@ class _Parts(NamedTuple):
     """What a theorem is made of; the domain's inequalities and the proofs of signs are text."""
 
     stated: Statement
-    claim: Num
+    claim: Any
     value: Constant
     facts: Sequence[Weighted]
     squares: Sequence[Any]
@@ -56,7 +67,7 @@ def _collected(one: Any, name: str) -> _Parts:
     factors = dict(zip(one.active, map(one.constant, one.multipliers), strict=True))
     ys = [factors.get(k, Fraction(0)) for k in range(len(program.constraints))]
     first = len(program.equalities)
-    claim = less(stated.goals[0], constant(value))
+    claim = minus(stated.goals[0], Fixed(value))
     facts = weighted(stated, dict(zip(SIDES, (ys[:first], ys[first:]), strict=True)))
     facts, squares = balanced(stated, facts, claim, one.squares_of)
     where = " -> ".join(f"0 {'<' if strict else '<='} {polynomial(g)}" for g, strict in domain.inequalities)
@@ -67,14 +78,13 @@ def _collected(one: Any, name: str) -> _Parts:
 
 def _lemma(one: _Parts, name: str) -> Iterator[str]:
     """Yield the lemma that conditions on vectors ``e0, e1, ...`` and numbers ``t0, ...`` add up to the claim."""
-    codes = dict(one.stated.codes)
     vectors = f"({' '.join(f'e{k}' for k in range(len(one.stated.atoms)))} : V)"
     numbers = f" ({' '.join(f't{k}' for k in range(len(one.stated.values)))} : R)" * bool(one.stated.values)
     yield from folded(f"Lemma {name}_sum {one.head} {{V : space}} {vectors}{numbers} : {one.where} ->", 0)
-    bodies = [printed(fact.says.code, codes) for _, fact in one.facts]
+    bodies = [printed(fact.says) for _, fact in one.facts]
     for body, (_, fact) in zip(bodies, one.facts, strict=True):
         yield from folded(f"{body} {'=' if fact.is_equality else '<='} 0 ->", 2)
-    claimed, hs = printed(one.claim.code, codes), [f"h{k}" for k in range(len(bodies))]
+    claimed, hs = printed(one.claim), [f"h{k}" for k in range(len(bodies))]
     yield from folded(f"{claimed} <= 0.", 2)
     yield "Proof."
     yield from folded(f"intros {' '.join([*one.intros, *hs])}.", 2)
@@ -100,9 +110,9 @@ def _theorem(one: _Parts, name: str) -> Iterator[str]:
     points = [f"({' '.join(stated.free)} : V)"] * bool(stated.free)
     yield from folded(f"Theorem {name} {' '.join([one.head, '{V : space}', *stated.binders, *points])} :", 0)
     yield from folded(f"{one.where} ->", 2)
-    for kind, what, text in stated.items:
-        yield from folded(f"{text} ->" if kind == "hypothesis" else f"let {what} := ({text})%V in", 2)
-    yield from folded(f"{stated.goals[0].text} <= {real(one.value)}.", 2)
+    for kind, what, said in stated.items:
+        yield from folded(f"{said} ->" if kind == "hypothesis" else f"let {what} := ({said})%V in", 2)
+    yield from folded(f"{text(stated.goals[0])} <= {real(one.value)}.", 2)
     yield "Proof."
     yield from folded(f"intros {' '.join([*one.intros, *(what for _, what, _ in stated.items)])}.", 2)
     yield from one.signs.proofs()
@@ -110,7 +120,7 @@ def _theorem(one: _Parts, name: str) -> Iterator[str]:
         yield from folded(_with_sides(line), 2)
     yield "  apply Rminus_le."
     vectors = " ".join(stated.term(v) for v in stated.atoms)
-    values = " ".join(f"({text})" for text in stated.values)
+    values = " ".join(f"({one})" for one in stated.values)
     space = "L2 p V" if stated.has_clients else "V"
     constants = one.head[1:].partition(" :")[0]
     yield from folded(f"apply ({name}_sum {constants} (V := {space}) {vectors} {values}); try assumption.", 2)
@@ -174,40 +184,28 @@ class _Signs:
         return " + ".join(" * ".join(part[part[0] == "1" and len(part) > 1 :]) for part in parts)
 
 
-_TOKENS = re.compile(r"\{[^}]*\}|[()]|[^\s(){}]+")
+def printed(term: Any) -> str:
+    """Return an expression with the vectors ``e0, e1, ...`` and the numbers ``t0, ...``.
 
-
-def printed(code: str, names: Mapping[str, str]) -> str:
-    """Return an expression of the checker as real numbers and vectors.
-
-    >>> printed("(Minus (Sq (VSub e2 e0)) (Times (1 # 2) (Value 1)))", {"e2": "VVar 3", "e0": "VVar 0"})
-    '(sq (e3 - e0)%V - ((1 / 2) * t1))'
+    >>> from fedtheory.worst_case._coq_terms import Name
+    >>> x = Name("x", "e2", {3: Fraction(1)})
+    >>> printed(Sum(Product(x, x), "-", Times(Fraction(1, 2), Value("f x", 1))))
+    '(sq e3 - ((1 / 2) * t1))'
     """
-    return _written(_read(iter(_TOKENS.findall(code))), names)
+    scope = "%V" * is_vector(term)
+    match term:
+        case Value() | Fixed():
+            return f"t{term.number}" if isinstance(term, Value) else _constant(term.number)
+        case Times(factor, inner):
+            return f"({_constant(factor)} * {printed(inner)}){scope}"
+        case Sum(left, sign, right):
+            return f"({printed(left)} {sign} {printed(right)}){scope}"
+        case Product(u, v):
+            return f"sq {printed(u)}" if code(u) == code(v) else f"ip {printed(u)} {printed(v)}"
+    atom = f"e{min(term.at)}" if term.at else "zero"
+    return atom if term.stands_for is None else printed(term.stands_for)
 
 
-def _read(tokens: Iterator[str]) -> Any:
-    word = next(tokens)
-    if word != "(":
-        return word
-    found = []
-    while (part := _read(tokens)) != ")":
-        found.append(part)
-    return found
-
-
-def _written(tree: Any, names: Mapping[str, str]) -> str:
-    if isinstance(tree, str):
-        return printed(f"({names[tree]})", names) if tree in names else "zero"
-    if len(tree) == 1:
-        return _written(tree[0], names)
-    kind, *rest = tree
-    scope = "%V" * kind.startswith("V")
-    if kind in ("VVar", "Value"):
-        return f"{'e' if kind == 'VVar' else 't'}{rest[0]}"
-    if kind in ("Const", "Times", "VScale"):
-        number = str(rest[0]).strip("{}") if isinstance(rest[0], str) else f"({' '.join(rest[0]).replace('#', '/')})"
-        return f"({number} * {_written(rest[1], names)}){scope}" if rest[1:] else number
-    words = [_written(one, names) for one in rest]
-    sign = {"Plus": "+", "VAdd": "+", "Minus": "-", "VSub": "-"}.get(kind)
-    return " ".join([kind.lower(), *words]) if sign is None else f"({words[0]} {sign} {words[1]}){scope}"
+def _constant(number: Fraction) -> str:
+    is_whole = isinstance(number, Constant) or number.denominator == 1
+    return real(number) if is_whole and (isinstance(number, Constant) or number >= 0) else f"({real(number)})"

@@ -37,9 +37,8 @@ OF_FUNCTION = (
 _OPERATIONS = """
     point,gradient,proximal,minimizer,local minimizer,stationary point,line search,linear minimizer,inexact gradient,
     deviation,compressed,root,noise"""
-CLASSES = frozenset(("mu", "L", "lipschitz", "indicator", "diameter", "polyak"))
 VERBS = frozenset(one.strip() for one in _OPERATIONS.split(","))
-"""Hypotheses about functions, and operations, that have a formal statement or are rejected below."""
+"""Operations that have a formal statement, or are rejected by ``Statement``."""
 
 
 @cache

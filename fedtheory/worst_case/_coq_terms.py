@@ -1,13 +1,17 @@
-"""Coq terms of vectors and numbers: as text, as an expression of the certificate checker, and as coefficients."""
+"""Expressions of vectors and numbers in Coq.
+
+An expression is a tree. Functions read it as text of Coq, as an expression of the certificate checker, as coordinates
+of a vector, and as coefficients of a number.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from fedtheory.worst_case._constants import Constant, key_of
+from fedtheory.worst_case._constants import Constant
 from fedtheory.worst_case._coq_names import constants
 
 __all__: list[str] = []
@@ -17,36 +21,169 @@ MOST_TERMS = 4
 """Largest number of terms for which the shortest expression of a point by earlier points is searched."""
 
 
-class Vec(NamedTuple):
-    """A vector: text, expression for the checker, coordinates, and whether it is a sum or depends on client ``k``."""
+class Name(NamedTuple):
+    """A vector with a name: its text, its name in the checker, and its coordinates.
+
+    ``stands_for`` is the expression of a defined point, and None for a vector that is not a combination of others.
+    """
 
     text: str
     code: str
     at: Mapping[int, Fraction]
-    is_sum: bool = False
     is_of_client: bool = False
-
-    @property
-    def tight(self) -> str:
-        """The text, in parentheses if it is needed as an argument."""
-        scope = "%V" if self.is_sum or "*" in self.text else ""
-        return f"({self.text}){scope}" if " " in self.text else self.text
+    stands_for: Any = None
 
 
-class Num(NamedTuple):
-    """A number: text, expression for the checker, and coefficients of products, of values, and of 1."""
+class Value(NamedTuple):
+    """A number that is not a constant, such as a function value, and its number."""
 
     text: str
-    code: str
-    products: Mapping[tuple[int, int], Fraction]
-    values: Mapping[int, Fraction]
-    constant: Fraction = Fraction(0)
-    is_sum: bool = False
+    number: int
 
-    @property
-    def key(self) -> tuple[frozenset[tuple[object, Hashable]], ...]:
-        """The number as coefficients, without its constant term."""
-        return key_of(self.products), key_of(self.values)
+
+class Fixed(NamedTuple):
+    """A rational constant."""
+
+    number: Fraction
+
+
+class Times(NamedTuple):
+    """A multiple of a vector or of a number."""
+
+    factor: Fraction
+    term: Any
+
+
+class Sum(NamedTuple):
+    """The sum or difference of two vectors, or of two numbers."""
+
+    left: Any
+    sign: str
+    right: Any
+
+
+class Product(NamedTuple):
+    """The inner product of two vectors; a mean over clients if one of them differs among clients."""
+
+    u: Any
+    v: Any
+
+
+ZERO = Name("zero", "VZero", {})
+_CODES = {"*": ("Times", "VScale"), "+": ("Plus", "VAdd"), "-": ("Minus", "VSub")}
+"""Names of operations in the checker: on numbers, and on vectors."""
+_SIGNS = {"+": 1, "-": -1}
+
+
+def text(term: Any) -> str:
+    """Return an expression as text of Coq."""
+    match term:
+        case Fixed(number):
+            return real(number)
+        case Times(factor, inner):
+            return f"{real(factor)} * {_operand(inner)}"
+        case Sum(left, sign, right):
+            return f"{text(left)} {sign} {_operand(right)}"
+        case Product(u, v):
+            found = f"sq {argument(u)}" if code(u) == code(v) else f"ip {argument(u)} {argument(v)}"
+            return f"E p (fun k => {found})" if is_of_client(u) or is_of_client(v) else found
+    return str(term.text)
+
+
+def _operand(term: Any) -> str:
+    return f"({text(term)})" if isinstance(term, Sum) else text(term)
+
+
+def argument(v: Any) -> str:
+    """Return a vector as an argument of a function of Coq."""
+    found = text(v)
+    scope = "%V" if isinstance(v, Sum) or "*" in found else ""
+    return f"({found}){scope}" if " " in found else found
+
+
+def code(term: Any) -> str:
+    """Return an expression of the certificate checker."""
+    match term:
+        case Value(_, number):
+            return f"(Value {number})"
+        case Fixed(number):
+            return f"(Const {rational(number)})"
+        case Times(factor, inner):
+            return f"({_CODES['*'][is_vector(inner)]} {rational(factor)} {code(inner)})"
+        case Sum(left, sign, right):
+            return f"({_CODES[sign][is_vector(left)]} {code(left)} {code(right)})"
+        case Product(u, v):
+            return f"(Sq {code(u)})" if code(u) == code(v) else f"(Ip {code(u)} {code(v)})"
+    return str(term.code)
+
+
+def is_vector(term: Any) -> bool:
+    """Whether an expression is a vector; otherwise it is a number."""
+    match term:
+        case Times(_, inner) | Sum(inner, _, _):
+            return is_vector(inner)
+    return isinstance(term, Name)
+
+
+def is_of_client(v: Any) -> bool:
+    """Whether a vector depends on the client ``k``."""
+    match v:
+        case Times(_, inner):
+            return is_of_client(inner)
+        case Sum(left, _, right):
+            return is_of_client(left) or is_of_client(right)
+    return bool(v.is_of_client)
+
+
+def coordinates(v: Any) -> Mapping[int, Fraction]:
+    """Return the coordinates of a vector."""
+    match v:
+        case Times(factor, inner):
+            return added({}, factor, coordinates(inner))
+        case Sum(left, sign, right):
+            return added(coordinates(left), _SIGNS[sign], coordinates(right))
+    at: Mapping[int, Fraction] = v.at
+    return at
+
+
+def added(first: Mapping[Any, Fraction], c: Fraction | int, more: Mapping[Any, Fraction]) -> dict[Any, Fraction]:
+    """Return coefficients plus a multiple of others, without those that are 0."""
+    found = dict(first)
+    for place, x in more.items():
+        found[place] = found.get(place, Fraction(0)) + c * x
+    return {place: x for place, x in found.items() if x}
+
+
+class Coefficients(NamedTuple):
+    """A number as coefficients of products of atoms, of values, and of 1."""
+
+    products: Mapping[tuple[int, int], Fraction] = {}
+    values: Mapping[int, Fraction] = {}
+    constant: Fraction = Fraction(0)
+
+    def plus(self, c: Fraction | int, more: Coefficients) -> Coefficients:
+        """Return the sum with a multiple of another number."""
+        products, values = added(self.products, c, more.products), added(self.values, c, more.values)
+        return Coefficients(products, values, self.constant + c * more.constant)
+
+
+def coefficients(term: Any) -> Coefficients:
+    """Return the coefficients of a number."""
+    match term:
+        case Value(_, number):
+            return Coefficients(values={number: ONE})
+        case Times(factor, inner):
+            return Coefficients().plus(factor, coefficients(inner))
+        case Sum(left, sign, right):
+            return coefficients(left).plus(_SIGNS[sign], coefficients(right))
+        case Product(u, v):
+            products: dict[tuple[int, int], Fraction] = {}
+            for i, a in coordinates(u).items():
+                for j, b in coordinates(v).items():
+                    key = (i, j) if i <= j else (j, i)
+                    products[key] = products.get(key, Fraction(0)) + a * b
+            return Coefficients({key: c for key, c in products.items() if c})
+    return Coefficients(constant=term.number)
 
 
 def polynomial(p: Any) -> str:
@@ -98,131 +235,45 @@ def rational(q: Fraction) -> str:
     return f"({q.numerator} # {q.denominator})"
 
 
-ZERO = Vec("zero", "VZero", {})
+def plus(a: Any, b: Any) -> Sum:
+    """Return the sum of two vectors, or of two numbers."""
+    return Sum(a, "+", b)
 
 
-def scaled(c: Fraction, v: Vec) -> Vec:
-    """Return a multiple of a vector."""
-    inner = f"({v.text})" if v.is_sum else v.text
-    at = {place: c * x for place, x in v.at.items() if c * x}
-    return Vec(f"{real(c)} * {inner}", f"(VScale {rational(c)} {v.code})", at, is_of_client=v.is_of_client)
+def minus(a: Any, b: Any) -> Sum:
+    """Return the difference of two vectors, or of two numbers."""
+    return Sum(a, "-", b)
 
 
-def plus(u: Vec, v: Vec, sign: str = "+") -> Vec:
-    """Return the sum of two vectors, or their difference."""
-    s = ONE if sign == "+" else -ONE
-    at = {place: u.at.get(place, Fraction(0)) + s * v.at.get(place, Fraction(0)) for place in {**u.at, **v.at}}
-    right = f"({v.text})" if v.is_sum else v.text
-    code = f"({'VAdd' if sign == '+' else 'VSub'} {u.code} {v.code})"
-    text, kept = f"{u.text} {sign} {right}", {place: x for place, x in at.items() if x}
-    return Vec(text, code, kept, is_sum=True, is_of_client=u.is_of_client or v.is_of_client)
-
-
-def minus(u: Vec, v: Vec) -> Vec:
-    """Return the difference of two vectors."""
-    return plus(u, v, "-")
-
-
-def combination(terms: Iterable[tuple[Fraction, Vec]]) -> Vec:
-    """Return a linear combination; a term with a positive coefficient comes first."""
-    kept = sorted(((c, v) for c, v in terms if c), key=lambda term: term[0] < 0)
-    if not kept:
-        return ZERO
-    (c, first), *rest = kept
-    found = first if c == 1 else scaled(c, first)
-    for c, v in rest:
-        found = plus(found, v if abs(c) == 1 else scaled(abs(c), v), "+" if c > 0 else "-")
-    return found
-
-
-def constant(q: Fraction) -> Num:
-    """Return a rational as a constant number."""
-    return Num(real(q), f"(Const {rational(q)})", {}, {}, q)
-
-
-def value(text: str, number: int) -> Num:
-    """Return a number that is not a rational constant, for example a function value."""
-    return Num(text, f"(Value {number})", {}, {number: ONE})
-
-
-def product(u: Vec, v: Vec) -> Num:
-    """Return the inner product of two vectors, or its mean over clients."""
-    products: dict[tuple[int, int], Fraction] = {}
-    for i, a in u.at.items():
-        for j, b in v.at.items():
-            key = (i, j) if i <= j else (j, i)
-            products[key] = products.get(key, Fraction(0)) + a * b
-    products = {key: c for key, c in products.items() if c}
-    text, code = f"ip {u.tight} {v.tight}", f"(Ip {u.code} {v.code})"
-    if u.code == v.code:
-        text, code = f"sq {u.tight}", f"(Sq {u.code})"
-    return Num(f"E p (fun k => {text})" if u.is_of_client or v.is_of_client else text, code, products, {})
-
-
-def square(u: Vec) -> Num:
+def square(u: Any) -> Product:
     """Return the squared norm of a vector."""
-    return product(u, u)
+    return Product(u, u)
 
 
-def times(c: Fraction, a: Num) -> Num:
-    """Return a multiple of a number."""
-    inner = f"({a.text})" if a.is_sum else a.text
-    return Num(
-        f"{real(c)} * {inner}",
-        f"(Times {rational(c)} {a.code})",
-        {key: c * x for key, x in a.products.items() if c * x},
-        {key: c * x for key, x in a.values.items() if c * x},
-        c * a.constant,
-    )
-
-
-def add(a: Num, b: Num, sign: str = "+") -> Num:
-    """Return the sum of two numbers, or their difference."""
-    s = ONE if sign == "+" else -ONE
-    products, values = dict(a.products), dict(a.values)
-    for key, x in b.products.items():
-        products[key] = products.get(key, Fraction(0)) + s * x
-    for number, x in b.values.items():
-        values[number] = values.get(number, Fraction(0)) + s * x
-    return Num(
-        f"{a.text} {sign} {f'({b.text})' if b.is_sum else b.text}",
-        f"({'Plus' if sign == '+' else 'Minus'} {a.code} {b.code})",
-        {key: x for key, x in products.items() if x},
-        {number: x for number, x in values.items() if x},
-        a.constant + s * b.constant,
-        is_sum=True,
-    )
-
-
-def less(a: Num, b: Num) -> Num:
-    """Return the difference of two numbers."""
-    return add(a, b, "-")
-
-
-def total(terms: Iterable[tuple[Fraction, Num]]) -> Num:
-    """Return a linear combination; a term with a positive coefficient comes first."""
-    kept = sorted(((c, a) for c, a in terms if c), key=lambda term: term[0] < 0)
+def total(terms: Iterable[tuple[Fraction, Any]], empty: Any) -> Any:
+    """Return a linear combination of vectors or of numbers; a term with a positive coefficient comes first."""
+    kept = sorted(((c, one) for c, one in terms if c), key=lambda term: term[0] < 0)
     if not kept:
-        return constant(Fraction(0))
+        return empty
     (c, first), *rest = kept
-    found = first if c == 1 else times(c, first)
-    for c, a in rest:
-        found = add(found, a if abs(c) == 1 else times(abs(c), a), "+" if c > 0 else "-")
+    found = first if c == 1 else Times(c, first)
+    for c, one in rest:
+        found = Sum(found, "+" if c > 0 else "-", one if abs(c) == 1 else Times(abs(c), one))
     return found
 
 
-def expressed(target: Mapping[int, Fraction], known: Sequence[Vec], atoms: Sequence[Vec]) -> Vec:
+def expressed(target: Mapping[int, Fraction], known: Sequence[Name], atoms: Sequence[Name]) -> Any:
     """Return a vector as a short combination of known vectors and atoms.
 
     Starting from the last atom, each term eliminates one atom. The term is a multiple of that atom or of a known vector
     whose last atom it is.
     """
-    ends: dict[int, list[Vec]] = {}
+    ends: dict[int, list[Name]] = {}
     for v in (*known, *atoms):
         if v.at:
             ends.setdefault(max(v.at), []).append(v)
 
-    def within(left: Mapping[int, Fraction], terms: int) -> list[tuple[Fraction, Vec]] | None:
+    def within(left: Mapping[int, Fraction], terms: int) -> list[tuple[Fraction, Name]] | None:
         if not left:
             return []
         if not terms:
@@ -230,15 +281,12 @@ def expressed(target: Mapping[int, Fraction], known: Sequence[Vec], atoms: Seque
         last = max(left)
         for v in reversed(ends[last]):
             c = left[last] / v.at[last]
-            rest = {
-                place: left.get(place, Fraction(0)) - c * v.at.get(place, Fraction(0)) for place in {**left, **v.at}
-            }
-            found = within({place: x for place, x in rest.items() if x}, terms - 1)
+            found = within(added(left, -c, v.at), terms - 1)
             if found is not None:
                 return [(c, v), *found]
         return None
 
     for terms in range(1, MOST_TERMS + 1):
         if (found := within(target, terms)) is not None:
-            return combination(reversed(found))
-    return combination((c, atoms[place]) for place, c in sorted(target.items()))
+            return total(reversed(found), ZERO)
+    return total(((c, atoms[place]) for place, c in sorted(target.items())), ZERO)

@@ -40,14 +40,8 @@ class Sign(NamedTuple):
 class Domain:
     """Polynomial inequalities ``g > 0`` or ``g >= 0`` between named constants.
 
-    Attributes
-    ----------
-    names, field, constants
-        Names of the constants, the field of rational functions of them, and the constants in it.
-    inequalities
-        Polynomials, each with whether it is above 0.
-    texts
-        The inequalities as they were given.
+    ``constants`` are the names in the ``field`` of rational functions of them. ``inequalities`` are polynomials, each
+    with whether it is above 0, and ``texts`` are the inequalities as they were given.
     """
 
     def __init__(self, names: Sequence[str], relations: Callable[..., Any]) -> None:

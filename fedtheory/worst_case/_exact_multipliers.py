@@ -78,16 +78,8 @@ class Numbers:
 class Family:
     """The semidefinite program of a problem with named constants.
 
-    Attributes
-    ----------
-    labels
-        Of the constraints.
-    num_equalities
-        How many constraints, the first ones, are equalities.
-    forms, levels, bounds
-        Coefficients of the objective and of the constraints, as rational functions.
-    solves
-        How many semidefinite programs were solved.
+    ``forms``, ``levels`` and ``bounds`` are coefficients of the objective and of the constraints, equalities first, as
+    rational functions. ``solves`` counts the semidefinite programs that were solved.
     """
 
     def __init__(self, program: Program, field: Any) -> None:

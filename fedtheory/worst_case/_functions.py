@@ -12,9 +12,9 @@ from typing import Any, overload
 from fedtheory._support import validate
 from fedtheory._support.wording import truncate
 from fedtheory.worst_case._constants import written
-from fedtheory.worst_case._interpolation import Call, FunctionClass, OperatorClass
 from fedtheory.worst_case._record import Declared, Record
 from fedtheory.worst_case._vectors import Form, Key, Value, Vector, fraction
+from fedtheory.worst_case.function_classes.interface import Call, FunctionClass
 
 __all__ = ["Clients", "Function", "Operator", "Sum", "Term"]
 
@@ -68,7 +68,7 @@ class _Called:
         if x.key not in self._places:
             self._places[x.key] = len(known.calls)
             slope = self.slope(x) if gradient is None else gradient
-            own = self.record.zero() if getattr(self.of, "indicator", False) else self.record.value()
+            own = self.record.zero() if self.of.indicator else self.record.value()
             exact = known.exact and self._compares(x.blocks.union(slope.blocks).difference(self.blocks))
             self.declared = known._replace(calls=(*known.calls, Call(x, slope, level or own)), exact=exact)
         elif gradient is not None:
@@ -152,16 +152,8 @@ class Term(ABC):
     def minimizer(self, at: Vector | None = None, *, objective_gap: Any = None, name: str = "") -> Vector:
         """Return the minimizer of a convex function, at which gradients add up to 0.
 
-        Parameters
-        ----------
-        at
-            Position of the minimizer, such as ``p.origin``, which may be one point of a problem. By default it is
-            arbitrary.
-        objective_gap
-            Largest value of Gamma, ``F* - sum c F_k*``, for a sum or for clients. If it is 0, all of them have this
-            minimizer.
-        name
-            Name of the minimizer.
+        It is arbitrary, or placed ``at`` a point such as ``p.origin``. ``objective_gap`` bounds Gamma,
+        ``F* - sum c F_k*``, of a sum or of clients; if it is 0, all of them have this minimizer.
         """
         self._refuse_unless_convex("minimizer")
         gap = None if objective_gap is None else nonnegative_number("objective_gap", objective_gap)
@@ -283,7 +275,7 @@ class Term(ABC):
 
     def _refuse_unless_convex(self, verb: str) -> None:
         for c, part in self.parts():
-            if c < 0 or not part.of.is_convex:
+            if c < 0 or not part.of.mu >= 0:
                 message = f"{verb}() must be asked of a sum of convex functions, got {part.name} (stationary_point())"
                 raise ValueError(message)
 
@@ -330,7 +322,6 @@ class Sum(Term):
 class Function(_Called, Term):
     """A function of a class, described by its gradients and values at the points where it is called."""
 
-    of: FunctionClass
     num_clients = 1
 
     def __init__(
@@ -425,9 +416,7 @@ class Function(_Called, Term):
 class Operator(_Called):
     """An operator of a class, described by its values at the points where it is called."""
 
-    of: OperatorClass
-
-    def __init__(self, record: Record, name: str, of: OperatorClass) -> None:
+    def __init__(self, record: Record, name: str, of: FunctionClass) -> None:
         super().__init__(record, Declared(name, of, (0,), (), exact=of.exact))
 
     def __repr__(self) -> str:

@@ -50,16 +50,9 @@ _STALLED = 12
 class Data(NamedTuple):
     """A program to be maximized, as arrays; row 0 is the objective.
 
-    Attributes
-    ----------
-    grams
-        Of each block the symmetric matrices of all rows, shapes (1 + m, n, n), as arrays or as ``SparseForms``.
-    values
-        Coefficients of function values in linearly independent columns, shape (1 + m, k).
-    bounds
-        Right-hand sides, shape (m,).
-    loose
-        1 for an inequality, 0 for an equality, shape (m,).
+    ``grams`` are of each block the symmetric matrices of all rows, shapes (1 + m, n, n), as arrays or as
+    ``SparseForms``. ``values`` are coefficients of function values in linearly independent columns, shape (1 + m, k).
+    ``bounds`` are the right-hand sides, and ``loose`` is 1 for an inequality and 0 for an equality, shapes (m,).
     """
 
     grams: tuple[Any, ...]
@@ -130,17 +123,9 @@ def beginning(data: Data) -> State:
 class Progress(NamedTuple):
     """A state and its distance from a solution.
 
-    Attributes
-    ----------
-    state
-        The state.
-    reached, promised
-        Objective at the point, and bound of the multipliers.
-    inside
-        Whether point and multipliers violate no constraint.
-    empty, infinite
-        Whether the multipliers may show that no point fulfills the constraints, or the point that the value is
-        infinite.
+    ``reached`` is the objective at the point, and ``promised`` the bound of the multipliers. ``inside`` says whether
+    they violate no constraint, ``empty`` whether the multipliers may show that no point fulfills the constraints, and
+    ``infinite`` whether the point may show that the value is infinite.
     """
 
     state: State

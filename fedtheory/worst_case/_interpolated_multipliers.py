@@ -154,17 +154,7 @@ def _apart(one: Point, other: Point) -> float:
 def rational_function(
     samples: Sequence[tuple[Point, Fraction]], above: Sequence[Powers], below: Sequence[Powers], field: Any
 ) -> Any:
-    """Return a rational function with given values, and given powers in numerator and denominator, or None.
-
-    Examples
-    --------
-    >>> from sympy import QQ
-    >>> from sympy.polys.fields import field
-    >>> K, x = field("x", QQ)
-    >>> samples = [((Fraction(c),), 1 / Fraction(1 + c)) for c in range(3)]
-    >>> rational_function(samples, [(0,), (1,)], [(0,), (1,)], K)
-    1/(x + 1)
-    """
+    """Return a rational function with given values, and given powers in numerator and denominator, or None."""
     columns: list[dict[int, Fraction]] = []
     for side, exponents in enumerate((above, below)):
         for powers in exponents:

@@ -11,7 +11,6 @@ from fractions import Fraction
 from itertools import count
 
 from fedtheory.arithmetic.matrices import kernel
-from fedtheory.worst_case._interpolation import FunctionClass, OperatorClass
 from fedtheory.worst_case._record import Declared
 from fedtheory.worst_case._vectors import Basis, Form, Vector
 
@@ -58,11 +57,11 @@ def _within(block: int, declared: Sequence[Declared], asked_vectors: Sequence[Ve
         at, slope = 2 * number, 2 * number + 1
         for call in one.calls:
             demand(call.at, at)
-        is_tilted = block in one.blocks and _may_be_tilted(one.of, one.minimum)
-        ignored = is_tilted and isinstance(one.of, FunctionClass) and one.of.compares_no_gradients
-        for call in one.calls if not ignored else ():
+        # Conditions on the minimizer of a function that is not convex contain its gradients.
+        shifts = "none" if block not in one.blocks or (one.minimum is not None and one.of.mu < 0) else one.of.shifts
+        for call in one.calls if shifts != "each" else ():
             demand(call.gradient, slope)
-        if ignored or not is_tilted:
+        if shifts != "one":
             demand(Vector({}), slope)
         if block not in one.blocks:
             demand(Vector({}), at)
@@ -70,10 +69,3 @@ def _within(block: int, declared: Sequence[Declared], asked_vectors: Sequence[Ve
     backwards = places[::-1]
     found = ({place: tau[numbers[place]] for place in backwards if numbers[place] in tau} for tau in kernel(columns))
     return [shift for shift in found if shift]
-
-
-def _may_be_tilted(of: FunctionClass | OperatorClass, minimum: int | None) -> bool:
-    """Whether adding a linear function leaves the class unchanged, because only differences of gradients matter."""
-    if not isinstance(of, FunctionClass):
-        return True
-    return of.lipschitz is None and of.polyak is None and not (of.mu < 0 and minimum is not None)

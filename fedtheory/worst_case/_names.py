@@ -10,7 +10,6 @@ from itertools import count, permutations
 from typing import Any, NamedTuple
 
 from fedtheory._support.wording import format_number
-from fedtheory.worst_case._interpolation import FunctionClass, OperatorClass
 from fedtheory.worst_case._record import Record
 from fedtheory.worst_case._vectors import Basis, Form, Key, Value, Vector
 
@@ -121,7 +120,7 @@ class Names:
         for one in record.declared:
             for call in one.calls:
                 at = self.vectors.get(call.at.key, "0")
-                applied = style.slope if isinstance(one.of, FunctionClass) else style.value
+                applied = style.slope if one.of.kind == "function" else style.value
                 if _is_free(call.gradient):
                     self._define(applied(style.name(one.name), at), call.gradient)
                 if call.value not in record.zeros:
@@ -239,39 +238,3 @@ def _is_free(vector: Vector) -> bool:
         and all(c == 1 for c in vector.coordinates.values())
         and (len({block for block, _ in vector.coordinates}) == len(vector.coordinates))
     )
-
-
-def class_text(of: FunctionClass | OperatorClass, number: Callable[[Any], str] = _text_number) -> str:
-    """Return the description of a class.
-
-    >>> class_text(FunctionClass(Fraction(1, 10), Fraction(1)))
-    '1/10-strongly convex and 1-smooth'
-    """
-    if isinstance(of, OperatorClass):
-        return _operator_text(of, number)
-    if of.indicator:
-        size = "" if of.diameter is None else f" of diameter at most {number(of.diameter)}"
-        return f"the indicator of a closed convex set{size}"
-    if of.quadratic:
-        parts = [f"quadratic with eigenvalues from {number(of.mu)} to {number(of.L)}"]
-    else:
-        convex = f"{number(of.mu)}-strongly convex" if of.mu > 0 else "convex"
-        parts = [convex] if of.mu >= 0 else [f"{number(-of.mu)}-weakly convex"] * (of.mu != -(of.L or 0))
-        if of.L is not None:
-            parts.append(f"{number(of.L)}-smooth")
-    if of.lipschitz is not None:
-        parts.append(f"{number(of.lipschitz)}-Lipschitz")
-    if of.polyak is not None:
-        parts.append(f"of Polyak's class with constant {number(of.polyak)}")
-    return " and ".join(parts)
-
-
-def _operator_text(of: OperatorClass, number: Callable[[Any], str]) -> str:
-    parts = []
-    if of.strongly_monotone is not None:
-        parts.append(f"{number(of.strongly_monotone)}-strongly monotone" if of.strongly_monotone else "monotone")
-    if of.cocoercive is not None:
-        parts.append(f"{number(of.cocoercive)}-cocoercive")
-    if of.lipschitz is not None:
-        parts.append("nonexpansive" if of.lipschitz == 1 else f"{number(of.lipschitz)}-Lipschitz")
-    return " and ".join(parts)

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 from fedtheory.errors import OracleError
 from fedtheory.worst_case._certificates import Multipliers, verify_upper
-from fedtheory.worst_case._interpolation import FunctionClass, OperatorClass
-from fedtheory.worst_case._names import LATEX, TEXT, Names, Style, _escaped, _is_free, _latex_number, class_text
+from fedtheory.worst_case._names import LATEX, TEXT, Names, Style, _escaped, _is_free, _latex_number
 from fedtheory.worst_case._record import SERVER, Declared, Record
 from fedtheory.worst_case._semidefinite import Program
 from fedtheory.worst_case._vectors import Form, Key
@@ -83,7 +82,7 @@ def statement_of(record: Record, objectives: Sequence[Form], names: Names) -> St
     """Return the statement of a record."""
     style, format_number, defined = names.style, set[Key](), list[tuple[str, str]]()
     for one in record.declared:
-        applied = style.slope if isinstance(one.of, FunctionClass) else style.value
+        applied = style.slope if one.of.kind == "function" else style.value
         for call in one.calls:
             at = names.vectors.get(call.at.key, "0")
             if call.at.key not in format_number and at != (made := names.combination(call.at.coordinates)):
@@ -159,11 +158,11 @@ def _math(style: Style) -> Callable[[str], str]:
 
 def _declaration(one: Declared, style: Style) -> str:
     math, number = _math(style), (lambda c: f"${_latex_number(c)}$") if style is LATEX else style.number
-    name, what = math(style.name(one.name)), class_text(one.of, number)
+    name, what = math(style.name(one.name)), one.of.text(number)
     least = ", with the least value 0" if one.least is not None else ""
     if one.num_clients > 1:
         return f"{name}: {one.num_clients} clients, each with a function that is {what}{least}"
-    kind = "an operator" if isinstance(one.of, OperatorClass) else "a function"
+    kind = "an operator" if one.of.kind == "operator" else "a function"
     return f"{name}: " + (what if what.startswith("the ") else f"{kind} that is {what}") + least
 
 
@@ -283,10 +282,10 @@ def _notes(record: Record, text: str, names: Names) -> list[str]:
     """Return explanations of the symbols in a proof."""
     math, style = _math(names.style), names.style
     found = [DIMENSION]
-    functions = [one for one in record.declared if isinstance(one.of, FunctionClass)]
+    functions = [one for one in record.declared if one.of.kind == "function"]
     if functions:
         f = style.name(functions[0].name)
-        smooth = all(one.of.L is not None for one in functions if isinstance(one.of, FunctionClass))
+        smooth = all(one.of.is_smooth for one in functions)
         kind = "gradient" if smooth else "gradient, or a subgradient,"
         found.append(f"{math(style.slope(f, 'x'))} is the {kind} of {math(f)} at {math('x')}.")
     if names.slacks:

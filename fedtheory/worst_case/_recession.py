@@ -47,19 +47,7 @@ class Recession(NamedTuple):
 def without_slack(program: Program) -> tuple[Program, tuple[int, ...], list[Recession]]:
     """Remove the inequalities that become slack along recession directions; return the numbers of the others, too.
 
-    Examples
-    --------
-    The largest ``f`` with ``f <= |x|^2 <= 1`` and ``f <= g``: nothing bounds g.
-
-    >>> from fedtheory.worst_case._record import Record
-    >>> from fedtheory.worst_case._semidefinite import program_of
-    >>> record, f, g = Record(), Value(), Value()
-    >>> x = record.vector()
-    >>> for form, bound in ((f - x.square, 0), (x.square, 1), (f - g, 0)):
-    ...     record.at_most(form, bound)
-    >>> _, kept, found = without_slack(program_of(record, f))
-    >>> kept, [len(one.direction) for one in found]
-    ((0, 1), [1])
+    In ``f <= |x|^2 <= 1`` and ``f <= g``, nothing bounds g, so the last inequality becomes slack.
     """
     found: list[Recession] = []
     kept = tuple(range(len(program.inequalities)))

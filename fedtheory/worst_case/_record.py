@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, final
 
 from fedtheory._support.wording import truncate
 from fedtheory.worst_case._constants import vanishes, written
-from fedtheory.worst_case._interpolation import Call, FunctionClass, Noise, OperatorClass
 from fedtheory.worst_case._vectors import Basis, Form, Key, Value, Vector, fraction
+from fedtheory.worst_case.function_classes.interface import Call, FunctionClass, Noise
 
 __all__: list[str] = []
 
@@ -63,26 +63,13 @@ class Constraint(NamedTuple):
 class Declared(NamedTuple):
     """A function, clients or an operator, and the points at which it is called.
 
-    Attributes
-    ----------
-    name, of
-        Its name and class.
-    blocks
-        The blocks in which its vectors are free: the block of means, and the block of differences between clients.
-    calls
-        Points, gradients and values.
-    minimum
-        Number of the call at the minimizer, if there is one.
-    num_clients
-        1 for a single function.
-    exact
-        Whether the conditions are sufficient at these points.
-    least
-        The least value, if it is given.
+    ``blocks`` are those in which its vectors are free: the block of means, and the block of differences between
+    clients. ``minimum`` is the number of the call at the minimizer, if there is one, and ``least`` the least value, if
+    it is given. ``exact`` says whether the conditions are sufficient at these points.
     """
 
     name: str
-    of: FunctionClass | OperatorClass
+    of: FunctionClass
     blocks: tuple[int, ...]
     calls: tuple[Call, ...]
     minimum: int | None = None
@@ -101,28 +88,11 @@ class Record:
     differences. The law of a noise may depend on all earlier draws, except that the law of a client's noise depends on
     averaged noises only through their means.
 
-    Attributes
-    ----------
-    sizes, sources
-        Of each block.
-    steps
-        The vectors in the order in which they were made.
-    declared
-        Functions, clients and operators.
-    constraints
-        Constraints, in order.
-    names
-        Vectors by name.
-    zeros
-        Function values that are 0.
-    roots
-        Vectors whose products are geometric means.
-    crossings
-        The blocks of the effects of server noises on differences between clients, by the blocks of both.
-    averaged
-        Means of the clients' noises, by the block of the noise.
-    owner
-        Owner of vectors and function values, which copies of the record share; that of a problem returns their text.
+    ``sizes`` and ``sources`` are those of the blocks. ``steps`` are the vectors in the order in which they were made,
+    ``names`` the vectors by name, ``zeros`` the function values that are 0, and ``roots`` the vectors whose products
+    are geometric means. ``crossings`` are the blocks of the effects of server noises on differences between clients, by
+    the blocks of both. ``averaged`` are the means of the clients' noises, by the block of the noise. Copies of the
+    record share the ``owner`` of vectors and function values; that of a problem returns their text.
     """
 
     sizes: list[int] = field(default_factory=lambda: [0])
@@ -167,19 +137,10 @@ class Record:
         of: Iterable[tuple[Fraction, str]] = (),
         numbers: Iterable[Fraction] = (),
     ) -> Vector:
-        """Make a vector that may depend on the same sources of variation as some vectors; all vectors are made here.
+        """Make a vector that may depend on the same sources of variation as some vectors; each vector is made here.
 
-        It is free in each of the given blocks, and in each block on which an input depends.
-
-        Examples
-        --------
-        A function of a noise has a mean, and a function of a client's noise also differs among the clients.
-
-        >>> record = Record()
-        >>> deviations = record.block("f0")
-        >>> noise = record.noise("f0", record.vector(), blocks=(0, deviations))
-        >>> sorted(noise.blocks), sorted(record.vector(noise).blocks)
-        ([2], [0, 1, 2])
+        It is free in each of the given blocks, and in each block on which an input depends. A function of a noise has a
+        mean, and a function of a client's noise also differs among the clients.
         """
         step = Step(verb, Vector({}), tuple(of), inputs, tuple(numbers))
         return self._made(self._closed(inputs, blocks), step)
@@ -331,15 +292,7 @@ class Record:
         return len(self.declared) - 1
 
     def point_names(self) -> dict[Key, str]:
-        """Return names of all points: given names, ``x*`` for minimizers and the like, and numbered names.
-
-        >>> record = Record()
-        >>> start = record.named(record.vector(), "x1")
-        >>> calls = [Call(at, record.vector(), Value()) for at in (record.vector(verb="zero"), start, record.vector())]
-        >>> _ = record.declare(Declared("f", FunctionClass(), (0,), tuple(calls)))
-        >>> [record.point_names()[call.at.key] for call in calls]
-        ['x*', 'x1', 'x2']
-        """
+        """Return names of all points: given names, ``x*`` for minimizers and the like, and numbered names."""
         found = {vector.key: name for name, vector in self.names.items()}
         special = {step.made.key for step in self.steps if step.verb in SPECIAL}
         taken = {*self.names}

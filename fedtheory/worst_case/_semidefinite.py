@@ -15,10 +15,10 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from fedtheory.worst_case._interpolation import Call, FunctionClass, Semidefinite
 from fedtheory.worst_case._invariances import Direction, invariances
 from fedtheory.worst_case._record import Constraint, Declared, Record
 from fedtheory.worst_case._vectors import Form, Value, Vector
+from fedtheory.worst_case.function_classes.interface import Call, Called, Semidefinite
 
 __all__: list[str] = []
 
@@ -47,18 +47,9 @@ class Rows(NamedTuple):
 class Program:
     """Maximize a form over Gram matrices and function values that fulfill the constraints.
 
-    Attributes
-    ----------
-    sizes
-        Number of basis vectors of each block.
-    objective
-        The form that is maximized.
-    inequalities, equalities
-        The constraints.
-    zeros
-        Function values that are fixed at 0, since only differences of a function's values matter.
-    free
-        Directions whose squares are in no form; see ``_invariances``.
+    ``sizes`` are the numbers of basis vectors of the blocks. ``zeros`` are function values that are fixed at 0, since
+    only differences of a function's values matter. ``free`` are directions whose squares are in no form; see
+    ``_invariances``.
     """
 
     sizes: tuple[int, ...]
@@ -120,8 +111,7 @@ def completed(record: Record) -> Record:
     """Return a copy of a record in which every function has the calls that its conditions require."""
     found = record.copy()
     for number, one in enumerate(found.declared):
-        of = one.of
-        if isinstance(of, FunctionClass) and one.minimum is None and (one.least is not None or of.names_minimizer):
+        if one.minimum is None and (one.least is not None or one.of.needs_minimizer):
             at = found.vector(blocks=one.blocks, verb="local minimizer", of=[(Fraction(1), one.name)])
             level = found.value() if one.least is None else one.least
             calls = (*one.calls, Call(at, Vector({}), level))
@@ -167,12 +157,8 @@ def relaxations(record: Record, program: Program) -> tuple[str, ...]:
 
 def _require(record: Record, declared: Declared, names: Sequence[str]) -> None:
     """Add the interpolation conditions of a function or an operator."""
-    calls, of = declared.calls, declared.of
-    if isinstance(of, FunctionClass):
-        requirements = of.requirements(calls, declared.minimum, declared.blocks, record.noises)
-    else:
-        requirements = of.requirements(calls)
-    for one in requirements:
+    called = Called(declared.calls, declared.minimum, declared.blocks, record.noises)
+    for one in declared.of.conditions(called):
         if isinstance(one, Semidefinite):
             _require_semidefinite(record, one, declared.name)
         elif not one.form.says_nothing:

@@ -23,8 +23,6 @@ PRECISIONS = (16, 24, 32, 40, 48)
 def sum_of_squares(matrix: Sequence[Sequence[Fraction]]) -> list[Square] | None:
     """Return the squares in a decomposition of a symmetric matrix, or None if it is not positive semidefinite.
 
-    Examples
-    --------
     >>> sum_of_squares([[Fraction(1), Fraction(-1)], [Fraction(-1), Fraction(1)]])
     [(Fraction(1, 1), [Fraction(1, 1), Fraction(-1, 1)])]
     """

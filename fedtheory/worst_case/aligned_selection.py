@@ -52,6 +52,8 @@ def fedalign(
     three. The threshold itself belongs to both adjacent outcomes, since federations approach it. The lemma uses the
     largest multipliers over the outcomes, and may be looser than the value.
 
+    Raises AssumptionViolated if no federation has one of these outcomes. Raises OracleError if no proof was found.
+
     Parameters
     ----------
     local_steps, step_size, mu, L, distance2, objective_gap, max_block
@@ -69,13 +71,6 @@ def fedalign(
         ``distance``, squared, or ``gap``.
     cells
         Outcomes of the comparison over which the maximum is taken: ``included``, ``above`` and ``below`` the threshold.
-
-    Raises
-    ------
-    AssumptionViolated
-        If no federation has one of these outcomes.
-    OracleError
-        If no proof was found.
 
     Examples
     --------

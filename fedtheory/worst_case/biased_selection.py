@@ -54,6 +54,8 @@ def power_of_choice(
     take one program for each order of the losses at each later node; the worst case is the largest value. Their lemma
     uses the largest multipliers over all orders, and may be looser than the value.
 
+    Raises OracleError if no proof was found.
+
     Parameters
     ----------
     num_clients, num_candidates, num_selected
@@ -63,11 +65,6 @@ def power_of_choice(
     minima
         ``equal``: all clients have the same minimum loss. ``free``: minimum losses may differ. Then the order of the
         losses in a single round imposes no condition, and pow-d is as bad as any fixed biased law.
-
-    Raises
-    ------
-    OracleError
-        If no proof was found.
 
     Examples
     --------

@@ -39,6 +39,8 @@ _COMPARED = 12
 """Constants at which the value is compared with a guess."""
 _CALLED = 4
 """Numbers at which the program is called, in addition to its call with named constants."""
+_LONGEST = 300
+"""Largest number of characters of an expression in a message."""
 _TRIED = 2000
 """Constants at which a function whose sign is not proved is evaluated."""
 
@@ -106,20 +108,10 @@ class ClosedForm:
         return self._single("a proof").text(latex=latex)
 
     def coq(self, path: str | Path, name: str = "closed_form") -> None:
-        """Write a theorem in Coq whose constants are variables, with its proof.
+        """Write a theorem in Coq whose constants are variables, with its proof, to a new file that ends in ``.v``.
 
-        Parameters
-        ----------
-        path
-            A new file, which ends in ``.v``.
-        name
-            Name of the theorem; those of two pieces end in a number.
-
-        Raises
-        ------
-        ValueError
-            If a part of the problem has no formal statement, the file exists, or Coq cannot load a file or
-            a theorem of that name.
+        Names of the theorems of two pieces end in a number. Raises ValueError if a part of the problem has no formal
+        statement, the file exists, or Coq cannot load a file or a theorem of that name.
         """
         from fedtheory.worst_case._coq_closed_forms import file_of
 
@@ -140,6 +132,40 @@ class ClosedForm:
         message = f"constants must fulfill {', '.join(self.domain)}, got {truncate(str(constants))}"
         raise ValueError(message)
 
+    def covers(self, domain: Callable[..., Any]) -> bool:
+        """Whether a domain is proved to lie inside the domain of this bound, so that the bound holds there.
+
+        Parameters
+        ----------
+        domain
+            As in ``closed_form``.
+        """
+        whole = (self.pieces or (self,))[0]._single("a domain").domain
+        inside = Domain(whole.names, domain)
+        limits = whole.inequalities[: len(self.domain)]  # that of a piece comes last
+        return all(inside.holds(inside.field(limit), strict=strict) for limit, strict in limits)
+
+    def is_at_most(self, value: Any, domain: Callable[..., Any]) -> bool:
+        """Whether an expression of SymPy is proved to be at least this bound on a domain inside that of the bound.
+
+        Parameters
+        ----------
+        value
+            A rational function of symbols with the names of the constants.
+        domain
+            As in ``closed_form``.
+        """
+        if not self.covers(domain):
+            return False
+        for one in (piece._single("a piece") for piece in self.pieces or (self,)):
+            whole = Domain(one.domain.names, domain)
+            limits = one.domain.inequalities[len(self.domain) :]
+            symbols = {symbol: whole.field.symbols[whole.names.index(symbol.name)] for symbol in value.free_symbols}
+            apart = whole.field.from_expr(value.xreplace(symbols)) - one.value
+            if not any(part.holds(apart) for part in (whole, *(whole.with_positive(limit) for limit, _ in limits))):
+                return False
+        return True
+
     def _single(self, what: str) -> _Proved:
         if self._proved is None:
             message = f"{what} must be one of a piece, got {len(self.pieces)} pieces"
@@ -149,6 +175,10 @@ class ClosedForm:
 
 def closed_form(program: Callable[..., Problem], domain: Callable[..., Any], *, largest_degree: int = 12) -> ClosedForm:
     """Prove a worst case's upper bound for all constants of a domain.
+
+    Raises OracleError if a step fails: there is no approximate solution, the multipliers are not unique or not
+    rational, no rational function of the largest degree interpolates them, or a sign is not proved. The error says
+    which one. Nothing is proved then. Raises TypeError if the program uses the number behind a constant.
 
     Parameters
     ----------
@@ -162,15 +192,6 @@ def closed_form(program: Callable[..., Problem], domain: Callable[..., Any], *, 
         ``[0 < eta, eta * L < 2]``.
     largest_degree
         Largest degree of numerators and denominators that are tried.
-
-    Raises
-    ------
-    OracleError
-        If a step fails: there is no approximate solution, the multipliers are not unique or not rational, no rational
-        function of the largest degree interpolates them, or a sign is not proved. The error says which one. Nothing
-        is proved then.
-    TypeError
-        If the program uses the number behind a constant.
 
     Notes
     -----
@@ -354,8 +375,9 @@ class _Search:
                 message = "a program must only add, multiply, divide and compare constants, got another use of one"
                 raise OracleError(message)
             if not self.domain.holds(apart, strict=strict):
-                message = f"a comparison of the program must have one outcome, got {apart} {'>' if strict else '>='} 0"
-                raise OracleError(f"{message}, {_unproved(apart, self.domain)}")
+                found = f"{_short(apart)} {'>' if strict else '>='} 0, {_unproved(apart, self.domain)}"
+                message = f"a comparison of the program must have one outcome, got {found}"
+                raise OracleError(message)
 
     def _check_at_numbers(self, program: Callable[..., Problem]) -> None:
         """Raise OracleError if the program has other conditions at numbers than with named constants.
@@ -435,7 +457,7 @@ class _Search:
             is_free = number < family.num_equalities
             if not (domain.sign(y.denom) is not None if is_free else domain.holds(y)):
                 what = "no pole" if is_free else "at least 0"
-                message = f"the multiplier of {family.labels[number]} must be {what}, got {_factored(y)}"
+                message = f"the multiplier of {family.labels[number]} must be {what}, got {_short(_factored(y))}"
                 raise OracleError(f"{message}, {_unproved(y, domain)}")
         rows = [(field.one, number + 1, y) for number, y in zip(guess.active, guess.multipliers, strict=True)]
         weights = [(0, -field.one), *((row, y) for _, row, y in rows)]
@@ -475,6 +497,12 @@ def _factored(function: Any) -> Any:
     return factor(function.as_expr())
 
 
+def _short(expression: Any) -> str:
+    """Return an expression for a message, cut if it is longer than a few lines."""
+    text = str(expression)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}... ({len(text)} characters)"
+
+
 def _unproved(function: Any, domain: Domain) -> str:
     """Say that a sign is not proved, and where the function is negative, if such constants are found."""
     text = f"which is not proved where {', '.join(domain.texts)}"
@@ -497,7 +525,7 @@ def _squares(left: list[list[Any]], block: int, domain: Domain) -> list[Square]:
                 break
             failed = failed or square.coefficient
         else:
-            what = "another" if failed is None else f"the coefficient {_factored(failed)} of a square"
+            what = "another" if failed is None else f"the coefficient {_short(_factored(failed))} of a square"
             message = f"the combination of the conditions less the objective must be a sum of squares, got {what}"
             raise OracleError(message if failed is None else f"{message}, {_unproved(failed, domain)}")
         found.append(square)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from fedtheory._support.summary import Summary
 from fedtheory._support.wording import format_number, truncate
 from fedtheory.theorem.bound import Bound, is_bound
+from fedtheory.theorem.worst_case_problem import WorstCaseProblem
 from fedtheory.worst_case._vectors import exact
 from fedtheory.worst_case.worst_cases import WorstCase
 
@@ -55,10 +56,7 @@ class Comparison(NamedTuple):
     def looseness(self) -> float:
         """Ratio of the bound's value to the worst case; inverted if both are negative, as for a decrease.
 
-        Raises
-        ------
-        OracleError
-            If the worst case is not known.
+        Raises OracleError if the worst case is not known.
         """
         value, worst = float(self.bound_value), self.worst_case.value
         if not worst:
@@ -77,19 +75,12 @@ class Comparison(NamedTuple):
         rows = {"bound value": format_number(self.bound_value), "worst case": self.worst_case, "remark": self.remark}
         return Summary("Comparison", {name: value for name, value in rows.items() if value != ""})
 
-    def rows(self) -> list[dict[str, str]]:
-        """Return bound value, enclosure, looseness and sensitivities as rows of a table."""
-        lower, upper = map(float, self.worst_case.enclosure)
-        known = {"bound value": float(self.bound_value), "worst case, at least": lower, "worst case, at most": upper}
-        known |= {"looseness": self.looseness}
-        for name, one in self.sensitivities.items():
-            known |= {f"bound's sensitivity to {name}": float(one.bound)}
-            known |= {f"worst case's sensitivity to {name}": float(one.worst_case)}
-        return [{"what": what, "value": f"{value:.10g}"} for what, value in known.items()]
-
 
 def compare(bound: Bound, **arguments: int | Fraction) -> Comparison:
     """Evaluate a bound and the exact worst case for the same constants.
+
+    Raises ValueError if no worst case of the bound is known. Raises AssumptionViolated if the bound's hypotheses do not
+    hold.
 
     Parameters
     ----------
@@ -97,13 +88,6 @@ def compare(bound: Bound, **arguments: int | Fraction) -> Comparison:
         A bound whose worst case is known.
     arguments
         Arguments of the bound, by name. Horizons must be whole rounds.
-
-    Raises
-    ------
-    ValueError
-        If no worst case of the bound is known.
-    AssumptionViolated
-        If the bound's hypotheses do not hold.
 
     Examples
     --------
@@ -122,10 +106,10 @@ def compare(bound: Bound, **arguments: int | Fraction) -> Comparison:
     found = compared(bound, arguments)
     # The decrease that a bound guarantees has the opposite sign.
     constants = {**arguments, "gap": 0} if "gap" in arguments else arguments
-    return found._replace(sensitivities=_sensitivities(bound, constants, found))
+    return found._replace(sensitivities=sensitivities(bound, constants, found))
 
 
-def compared(bound: Bound, arguments: Mapping[str, Any]) -> Comparison:
+def compared(bound: Bound, arguments: Mapping[str, Any], problem: WorstCaseProblem | None = None) -> Comparison:
     """Compare a bound with its worst case, without sensitivities; the bound is evaluated once.
 
     Parameters
@@ -134,6 +118,8 @@ def compared(bound: Bound, arguments: Mapping[str, Any]) -> Comparison:
         A bound whose worst case is known.
     arguments
         Arguments of the bound, by name.
+    problem
+        The worst-case problem; by default that of the bound.
 
     Examples
     --------
@@ -145,7 +131,8 @@ def compared(bound: Bound, arguments: Mapping[str, Any]) -> Comparison:
     >>> found.bound_value, round(found.worst_case.value, 6), dict(found.sensitivities)
     (Fraction(1, 1), 1.0, {})
     """
-    if bound.worst_case is None:
+    problem = problem or bound.worst_case
+    if problem is None:
         message = (
             f"bound must be one with a worst case, got {bound.__name__} "
             f"(docs/theory/looseness.md lists those with one, and why the others have none)"
@@ -153,7 +140,7 @@ def compared(bound: Bound, arguments: Mapping[str, Any]) -> Comparison:
         raise ValueError(message)
     bound(**arguments, strict=False)  # The call raises an error for missing, misspelled or invalid arguments.
     given = {name: _rational(name, value) for name, value in arguments.items()}
-    found = bound.worst_case.solve(bound, given)
+    found = problem.solve(bound, given)
     return found if isinstance(found, Comparison) else Comparison(bound(**given), found)
 
 
@@ -162,7 +149,7 @@ def _rational(name: str, value: Any) -> Any:
     return [exact(name, one) for one in value] if isinstance(value, Sequence) else exact(name, value)
 
 
-def _sensitivities(bound: Bound, given: Mapping[str, Any], found: Comparison) -> dict[str, Sensitivity]:
+def sensitivities(bound: Bound, given: Mapping[str, Any], found: Comparison) -> dict[str, Sensitivity]:
     """Return the derivatives by the constants; the bound is affine in them, or a maximum of two affine functions."""
     multipliers = found.worst_case.multipliers
     own = {name: next((n for n in (name, *_NAMES.get(name, ())) if n in given), None) for name in (*multipliers, "G2")}

@@ -31,6 +31,9 @@ def error_floor(
     the largest limit of the distances over all federations and selection laws with these skews
     (``skew_class_horizon``). The instance starts at the floor, and ``run()`` takes one round from there.
 
+    Raises AssumptionViolated if rho_diagonal is above rho_tilde or L/mu, or the step size is so large that there is no
+    limit. Raises OracleError if no proof was found.
+
     Parameters
     ----------
     local_steps, step_size, mu, L, objective_gap, max_block
@@ -39,13 +42,6 @@ def error_floor(
         ``distance`` or, without skews, ``gap``.
     rho_diagonal, rho_tilde
         As in ``skew_class``; give both or neither.
-
-    Raises
-    ------
-    AssumptionViolated
-        If rho_diagonal is above rho_tilde or L/mu, or the step size is so large that there is no limit.
-    OracleError
-        If no proof was found.
 
     Examples
     --------

@@ -56,6 +56,8 @@ def fedavg(
     weights. Several rounds of sampled clients, or ``objective="gap"`` after sampling, take a tree over all outcomes,
     which limits the numbers of clients and rounds.
 
+    Raises OracleError if no proof was found.
+
     Parameters
     ----------
     local_steps, num_rounds
@@ -80,11 +82,6 @@ def fedavg(
         ``all``, or only ``quadratic`` ones.
     max_block
         Largest number of rows of a block. The time grows with its sixth power.
-
-    Raises
-    ------
-    OracleError
-        If no proof was found.
 
     Examples
     --------

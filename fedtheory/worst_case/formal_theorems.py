@@ -8,32 +8,31 @@ sound, verifies the sum.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from itertools import permutations
+from functools import reduce
 from math import lcm
 from pathlib import Path
 from typing import Any
 
 from fedtheory.worst_case._constants import hashable, key_of
+from fedtheory.worst_case._coq_classes import Fact
 from fedtheory.worst_case._coq_names import NotStated, theorem_names
-from fedtheory.worst_case._coq_statement import At, Declared, Fact, Statement, claim_text, minimum
+from fedtheory.worst_case._coq_statement import Statement, claim_text, minimum
 from fedtheory.worst_case._coq_terms import (
     ONE,
-    Num,
-    add,
-    constant,
-    less,
+    Coefficients,
+    Fixed,
+    Product,
+    argument,
+    code,
+    coefficients,
+    coordinates,
     minus,
-    product,
     rational,
     real,
-    scaled,
-    square,
-    tight,
-    times,
-    total,
+    text,
 )
 from fedtheory.worst_case._sums_of_squares import Square, sum_of_squares
 from fedtheory.worst_case.checker._conditions import of_function
@@ -60,10 +59,10 @@ _WIDTH = 118
 def file_of(cases: Sequence[Any], name: str) -> str:
     """Return a file with one theorem for each case of a certificate."""
     names = theorem_names(name, len(cases))
-    text = "\n".join([HEAD, *(_theorem(case, one) for case, one in zip(cases, names, strict=True))])
-    if len(text) > LONGEST_FILE:
-        raise NotStated(f"a proof of {len(text)} characters, more than {LONGEST_FILE}")
-    return text
+    found = "\n".join([HEAD, *(_theorem(case, one) for case, one in zip(cases, names, strict=True))])
+    if len(found) > LONGEST_FILE:
+        raise NotStated(f"a proof of {len(found)} characters, more than {LONGEST_FILE}")
+    return found
 
 
 def file_of_certificate(path: Path, name: str) -> str:
@@ -79,41 +78,46 @@ def _theorem(case: Any, name: str) -> str:
     multipliers = proof["empty" if is_empty else "multipliers"]
     facts = weighted(stated, {side: [*map(Fraction, multipliers[side])] for side in SIDES})
     if is_empty:
-        claim = constant(sum((y * fact.says.constant for y, fact in facts), Fraction(0)))
+        claim: Any = Fixed(sum((y * coefficients(fact.says).constant for y, fact in facts), Fraction(0)))
         conclusion = "False"
     else:
         goal, upper = stated.goals[0], _stated_bound(Fraction(proof["upper"]))
         conclusion = claim_text(stated.goals, upper)
         if len(stated.goals) > 1:
-            goal = stated.number(minimum([one.text for one in stated.goals]), problem.num_values - 1)
+            goal = stated.number(minimum([text(one) for one in stated.goals]), problem.num_values - 1)
             last = [*map(Fraction, multipliers["inequalities"])][-len(stated.goals) :]
             for k, (y, one) in enumerate(zip(last, stated.goals, strict=True)):
-                facts += [(y, Fact(less(goal, one), f"(call_at_most _ _ {_below(k, len(last))})"))] * bool(y)
-        claim = less(goal, constant(upper))
+                facts += [(y, Fact(minus(goal, one), f"(call_at_most _ _ {_below(k, len(last))})"))] * bool(y)
+        claim = minus(goal, Fixed(upper))
     facts, squares = balanced(stated, facts, claim)
     return "\n".join([*_statement(stated, name, conclusion), *_proof(stated, claim, facts, squares, is_empty), ""])
 
 
 def balanced(
-    stated: Statement, facts: list[Weighted], claim: Num, squares_of: Callable[[Any], Any] = sum_of_squares
+    stated: Statement, facts: list[Weighted], claim: Any, squares_of: Callable[[Any], Any] = sum_of_squares
 ) -> tuple[list[Weighted], list[Square]]:
     """Return facts that add up to a claim and squares, with those that all statements have, and the squares."""
-    rest = total([*((y, fact.says) for y, fact in facts), (-ONE, claim)])
+    rest = _sum([*((y, fact.says) for y, fact in facts), (-ONE, claim)], Coefficients())
     for fact in (*stated.zeros, *stated.links.values()):
-        [number] = fact.says.values
+        [number] = coefficients(fact.says).values
         if c := rest.values.get(number):
             facts.append((-c, fact))
-            rest = less(rest, times(c, fact.says))
+            rest = _sum([(-c, fact.says)], rest)
     across = [*_apart(stated, rest)]
-    for y, fact in across:
-        rest = add(rest, times(y, fact.says))
+    rest = _sum([(y, fact.says) for y, fact in across], rest)
     squares = _squares(stated, rest, squares_of)
     if rest.values or rest.constant < 0 or squares is None:
         raise NotStated("multipliers that do not prove it")
     return [*facts, *across], squares
 
 
-def _apart(stated: Statement, rest: Num) -> Iterator[tuple[Fraction, Fact]]:
+def _sum(terms: Sequence[tuple[Fraction, Any]], first: Coefficients) -> Coefficients:
+    """Return the coefficients of a linear combination of numbers."""
+    ordered = sorted(((c, coefficients(one)) for c, one in terms if c), key=lambda term: term[0] < 0)
+    return reduce(lambda found, term: found.plus(*term), ordered, first)
+
+
+def _apart(stated: Statement, rest: Coefficients) -> Iterator[tuple[Fraction, Fact]]:
     """Yield that the differences among clients are orthogonal to shared vectors, with the multiplicities in a sum."""
     families = {max(one.atom.at): one for one in stated.apart}
     for place, one in families.items():
@@ -122,24 +126,24 @@ def _apart(stated: Statement, rest: Num) -> Iterator[tuple[Fraction, Fact]]:
             # products with this vector; in them, other vectors that differ among clients count by their means
             for mine, other in ((i, j), (j, i)):
                 if mine == place:
-                    mean = families[other].mean.at if other in families else {other: ONE}
+                    mean = coordinates(families[other].mean) if other in families else {other: ONE}
                     for number, x in mean.items():
                         along[number] = along.get(number, Fraction(0)) + c * x
         apart = minus(one.atom, one.mean)
         for number, c in along.items():
             shared = stated.atoms[number]
-            proof = f"(call_apart _ {shared.tight} {stated.term(one.atom)} {one.mean.tight} {one.proof})"
+            proof = f"(call_apart _ {argument(shared)} {stated.term(one.atom)} {argument(one.mean)} {one.proof})"
             if c:
-                yield -c, Fact(product(shared, apart), proof, is_equality=True)
+                yield -c, Fact(Product(shared, apart), proof, is_equality=True)
 
 
-def _squares(stated: Statement, rest: Num, squares_of: Callable[[Any], Any]) -> list[Square] | None:
+def _squares(stated: Statement, rest: Coefficients, squares_of: Callable[[Any], Any]) -> list[Square] | None:
     """Return a decomposition of a form into squares: of shared vectors, and of differences among clients."""
     size = len(stated.atoms)
     # Coordinates in which vectors of clients are replaced by their differences from their means.
     onto = [{number: ONE} for number in range(size)]
     for one in stated.apart:
-        onto[max(one.atom.at)] |= dict(one.mean.at)
+        onto[max(one.atom.at)] |= {**coordinates(one.mean)}
     gram = [[Fraction(0)] * size for _ in range(size)]
     for (i, j), c in rest.products.items():
         for k, a in onto[i].items():
@@ -149,7 +153,7 @@ def _squares(stated: Statement, rest: Num, squares_of: Callable[[Any], Any]) -> 
     squares: list[Square] | None = squares_of(gram)
     for one in stated.apart if squares else ():
         for _, row in squares or ():
-            for number, x in one.mean.at.items():
+            for number, x in coordinates(one.mean).items():
                 row[number] -= x * row[max(one.atom.at)]
     return squares
 
@@ -176,6 +180,7 @@ def weighted(stated: Statement, multipliers: Mapping[str, Sequence[Fraction]]) -
     """Return the facts that a proof adds up, each with its multiplier."""
     sides = dict(zip((True, False), (iter(multipliers[side]) for side in SIDES), strict=True))
     constraints = iter(stated.problem.constraints)
+    zeros = {number for fact in stated.zeros for number in coefficients(fact.says).values}
     found: list[Weighted] = []
 
     def following() -> tuple[Constraint, Fraction]:
@@ -185,13 +190,13 @@ def weighted(stated: Statement, multipliers: Mapping[str, Sequence[Fraction]]) -
     found += [(following()[1], fact) for fact in stated.demands]
     for one in stated.functions:
         known: dict[Any, list[Fact]] = {}
-        for fact in _facts(one):
-            known.setdefault(_key(stated, fact.says), []).append(fact)
+        for fact in one.facts():
+            known.setdefault(_key(zeros, fact.says), []).append(fact)
         for condition in of_function(one.of, stated.problem.noises):
             if not says_nothing(condition.form):
                 constraint, y = following()
-                says = less(stated.form(constraint.form, stated=False), constant(constraint.bound))
-                among = known.get(_key(stated, says), []) if y else []
+                says = minus(stated.form(constraint.form, stated=False), Fixed(constraint.bound))
+                among = known.get(_key(zeros, says), []) if y else []
                 match = next((fact for fact in among if fact.is_equality == constraint.is_equality), None)
                 if y and match is None:
                     raise NotStated(f"a condition on {one.of.name} that has no formal proof yet")
@@ -199,70 +204,11 @@ def weighted(stated: Statement, multipliers: Mapping[str, Sequence[Fraction]]) -
     return [(y, fact) for y, fact in found if y]
 
 
-def _key(stated: Statement, says: Num) -> Any:
+def _key(zeros: Collection[int], says: Any) -> Any:
     """Return a key that equal numbers have in common, given the function values that are 0."""
-    zeros = {number for fact in stated.zeros for number in fact.says.values}
-    values = key_of({number: c for number, c in says.values.items() if number not in zeros})
-    return says.key[0], values, hashable(says.constant)
-
-
-def _facts(one: Declared) -> Iterator[Fact]:
-    """Yield the facts about the calls of a function that follow from its class."""
-    calls = [at for _, at in sorted(one.calls.items())]
-    if one.is_smooth:
-        yield from _of_smooth(one, calls)
-    elif one.of.of["indicator"]:
-        yield from _of_set(one, calls)
-    else:
-        yield from _of_nonsmooth(one, calls)
-
-
-def _gap(p: At, q: At) -> Num:
-    """Return the distance of the value at q below the tangent at p."""
-    return add(less(p.value, q.value), product(p.u, minus(q.x, p.x)))
-
-
-def _of_smooth(one: Declared, calls: Sequence[At]) -> Iterator[Fact]:
-    mu, L, name, m = one.of.of["mu"], one.of.of["L"], one.name, one.of.number("polyak")
-    b = 1 / (2 * (L - mu))
-    for p, q in permutations(calls, 2):
-        says, ahead, apart = _gap(p, q), minus(q.x, p.x), minus(q.u, p.u)
-        if mu:
-            says, apart = add(says, times(mu / 2, square(ahead))), minus(apart, scaled(mu, ahead))
-        yield Fact(add(says, times(b, square(apart))), f"({name}_pairs {p.term} {q.term} _ _ {p.proof} {q.proof})")
-    for best in (at for at in calls if at.is_least):
-        for p in (at for at in calls if not at.is_least):
-            excess = less(p.value, best.value)
-            if mu < 0:
-                yield Fact(less(times(1 / (2 * L), square(p.u)), excess), f"({name}_above _ _ {p.proof})")
-            if m is not None:
-                yield Fact(less(excess, times(1 / (2 * m), square(p.u))), f"({name}_polyak _ _ {p.proof})")
-
-
-def _of_set(one: Declared, calls: Sequence[At]) -> Iterator[Fact]:
-    size = one.of.number("diameter")
-    for p, q in permutations(calls, 2):
-        yield Fact(product(p.u, minus(q.x, p.x)), f"(call_normal _ _ _ _ {p.proof} (proj1 {q.proof}))")
-        if size is not None:
-            says = less(square(minus(p.x, q.x)), constant(size**2))
-            yield Fact(says, f"({one.name}_class _ _ (proj1 {p.proof}) (proj1 {q.proof}))")
-
-
-def _of_nonsmooth(one: Declared, calls: Sequence[At]) -> Iterator[Fact]:
-    mu, name = one.of.of["mu"], one.name
-    most = one.of.number("lipschitz")
-    for p, q in permutations(calls, 2):
-        both = f"{p.proof} (proj1 {q.proof})"
-        if mu:
-            says = add(_gap(p, q), times(mu / 2, square(minus(q.x, p.x))))
-            yield Fact(says, f"(call_subgradient_by {tight(mu)} {tight(mu / 2)} _ _ _ _ _ ltac:(lra) {both})")
-        elif p.is_least:
-            yield Fact(less(p.value, q.value), f"(call_minimizer_on _ _ _ _ {both})")
-        else:
-            yield Fact(_gap(p, q), f"(cond_subgradient _ _ _ _ _ {both})")
-    for p in calls:
-        if most is not None and not p.is_least:
-            yield Fact(less(square(p.u), constant(most**2)), f"({name}_class _ _ {p.proof})")
+    found = coefficients(says)
+    values = key_of({number: c for number, c in found.values.items() if number not in zeros})
+    return key_of(found.products), values, hashable(found.constant)
 
 
 # Text of the theorem.
@@ -279,14 +225,14 @@ def folded(line: str, indent: int) -> list[str]:
 def _statement(stated: Statement, name: str, conclusion: str) -> Iterator[str]:
     points = [f"({' '.join(stated.free)} : V)"] * bool(stated.free)
     yield from folded(f"Theorem {name} {' '.join(['{V : space}', *stated.binders, *points])} :", 0)
-    for kind, what, text in stated.items:
-        yield from folded(f"{text} ->" if kind == "hypothesis" else f"let {what} := ({text})%V in", 2)
+    for kind, what, said in stated.items:
+        yield from folded(f"{said} ->" if kind == "hypothesis" else f"let {what} := ({said})%V in", 2)
     yield from folded(f"{conclusion}.", 2)
 
 
 def _proof(
     stated: Statement,
-    claim: Num,
+    claim: Any,
     facts: Sequence[tuple[Fraction, Fact]],
     squares: Sequence[Square],
     is_empty: bool,
@@ -300,9 +246,9 @@ def _proof(
     kind = "(L2 p V)" if stated.has_clients else "V"
     yield from folded(f"pose (vec := (fun i => nth i [{listed}] (@zero {kind})) : nat -> vec {kind}).", 2)
     yield from folded(f"pose (val := fun i => nth i [{'; '.join(stated.values)}] 0).", 2)
-    yield from folded(" ".join(f"pose ({code} := {made})." for code, made in stated.codes), 2)
-    yield f"  enough (small : {real(claim.constant)} <= 0) by lra." if is_empty else "  apply Rminus_le."
-    yield f"  change (number vec val {claim.code} <= 0)."
+    yield from folded(" ".join(f"pose ({name} := {made})." for name, made in stated.codes()), 2)
+    yield f"  enough (small : {real(coefficients(claim).constant)} <= 0) by lra." if is_empty else "  apply Rminus_le."
+    yield f"  change (number vec val {code(claim)} <= 0)."
     # A multiple with integer coefficients, so that the checker need not compute common denominators.
     wholes = [lcm(*(c.denominator for c in row)) for _, row in squares]
     factors = [d / whole**2 for (d, _), whole in zip(squares, wholes, strict=True)]
@@ -313,8 +259,8 @@ def _proof(
     yield f"  apply (check_sound_scaled vec val {unit} ["
     for k, (_, fact) in enumerate(facts):
         end = ";" if k + 1 < len(facts) else ""
-        yield from folded(f"{'Zero' if fact.is_equality else 'AtMost'} {fact.says.code}{end}", 4)
-    yield f"    ] {claim.code}"
+        yield from folded(f"{'Zero' if fact.is_equality else 'AtMost'} {code(fact.says)}{end}", 4)
+    yield f"    ] {code(claim)}"
     yield from folded(f"[{'; '.join(rational(unit * y) for y, _ in facts)}]", 4)
     rows = [
         f"({rational(unit * d)}, [{'; '.join(rational(whole * c) for c in row)}])"
@@ -328,5 +274,6 @@ def _proof(
     yield "Qed."
 
 
-def _coefficients(says: Num) -> Iterator[Fraction]:
-    yield from (ONE, says.constant, *says.products.values(), *says.values.values())
+def _coefficients(says: Any) -> Iterator[Fraction]:
+    found = coefficients(says)
+    yield from (ONE, found.constant, *found.products.values(), *found.values.values())

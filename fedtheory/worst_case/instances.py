@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from fedtheory._support.validate import Array
 from fedtheory.arithmetic.matrices import root
 from fedtheory.worst_case._certificates import FeasiblePoint
-from fedtheory.worst_case._interpolation import FunctionClass
 from fedtheory.worst_case._names import Names
 from fedtheory.worst_case._numeric_run import Outcome, Run
 from fedtheory.worst_case._record import Declared, Record, Step
 from fedtheory.worst_case._semidefinite import Program
 from fedtheory.worst_case._vectors import Form, Vector
+from fedtheory.worst_case.function_classes.interface import Samples
+from fedtheory.worst_case.function_classes.smooth_functions import Interpolant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,219 +35,6 @@ _ROUNDING = 1e-9
 """Rounding error of a run as a share of the longest vectors."""
 _MISSED = 1e-4
 """Largest difference between a run and the proved bound, as a share of the bounds."""
-
-
-@final
-@dataclass(frozen=True)
-class Interpolant:
-    r"""The largest L-smooth, mu-strongly convex function with given values and gradients at some points.
-
-    With ``l = L - mu``, ``h_i = f_i - mu/2 |x_i|^2`` and ``s_i = g_i - mu x_i``, it is
-
-    .. math::
-        F(x)=\frac\mu2\|x\|^2+\min_a\ \frac l2\Big\|x-\sum_ia_i\big(x_i-\tfrac{s_i}l\big)\Big\|^2
-        +\sum_ia_i\big(h_i-\tfrac{\|s_i\|^2}{2l}\big)
-
-    over weights ``a_i >= 0`` of sum 1 (Taylor, Hendrickx, Glineur 2017).
-
-    Attributes
-    ----------
-    points, gradients, values
-        Interpolated points, gradients and values, shapes (n, v), (n, v), (n,). The minimizer is one of the points.
-    mu, L
-        Strong convexity and smoothness.
-    """
-
-    points: Array
-    gradients: Array
-    values: Array
-    mu: float
-    L: float
-
-    has_gradient: ClassVar[bool] = True
-
-    @property
-    def minimum(self) -> float:
-        """The least loss."""
-        return float(self.values.min())
-
-    def loss(self, w: Array) -> float:
-        """Return the loss of a model."""
-        bulge, corners, levels = self.L - self.mu, self._corners, self._levels
-        weights = self._weights(w)
-        away = w - weights @ corners
-        return float(self.mu / 2 * w @ w + bulge / 2 * away @ away + weights @ levels)
-
-    def gradient(self, w: Array) -> Array:
-        """Return the gradient of the loss at a model."""
-        found: Array = self.mu * w + (self.L - self.mu) * (w - self._weights(w) @ self._corners)
-        return found
-
-    @property
-    def _corners(self) -> Array:
-        found: Array = self.points - (self.gradients - self.mu * self.points) / (self.L - self.mu)
-        return found
-
-    @property
-    def _levels(self) -> Array:
-        slopes = self.gradients - self.mu * self.points
-        heights = self.values - self.mu / 2 * (self.points**2).sum(axis=1)
-        found: Array = heights - (slopes**2).sum(axis=1) / (2 * (self.L - self.mu))
-        return found
-
-    def _weights(self, w: Array) -> Array:
-        bulge = self.L - self.mu
-        away = w - self._corners
-        linear = self._levels / bulge
-        return _on_simplex(away, linear)
-
-
-def _on_simplex(vectors: Array, linear: Array) -> Array:
-    """Minimize ``|sum a_i v_i|^2 / 2 + sum a_i c_i`` over ``a_i >= 0`` with sum 1 (Wolfe 1976)."""
-    inside = [int(np.argmin((vectors**2).sum(axis=1) / 2 + linear))]
-    weights = np.zeros(linear.size)
-    weights[inside] = 1.0
-    for _ in range(50 * linear.size):
-        slope = vectors @ (weights @ vectors) + linear
-        best = int(np.argmin(slope))
-        if best in inside or slope[best] >= slope @ weights:
-            break
-        inside.append(best)
-        inside = _settled(weights, inside, vectors, linear)
-    return weights
-
-
-def _settled(weights: Array, inside: list[int], vectors: Array, linear: Array) -> list[int]:
-    """Move to the minimum over a face; leave the face if a weight becomes negative."""
-    while True:
-        here = weights[inside]
-        away, is_whole = _descent(here, vectors[inside], linear[inside])
-        below = here + away < 0 if is_whole else away < 0
-        share = float((here[below] / -away[below]).min()) if below.any() else 1.0
-        weights[inside] = np.where(below & (here + share * away <= 1e-15), 0.0, here + share * away)
-        if is_whole and not below.any():
-            return inside
-        inside = [k for k in inside if weights[k] > 0]
-
-
-def _descent(here: Array, vectors: Array, linear: Array) -> tuple[Array, bool]:
-    """Return the step to the minimum and True; if there is no unique minimum, a direction of descent and False.
-
-    Along a direction of descent the objective is linear, so the step ends when a weight becomes 0.
-    """
-    edges, rise = vectors[1:] - vectors[0], linear[1:] - linear[0]
-    turns, lengths, _ = np.linalg.svd(edges)
-    idle = turns[:, np.count_nonzero(lengths > 1e-12 * np.linalg.norm(edges)) :]
-    if idle.size:
-        down = -idle @ (idle.T @ rise)
-        change = down if down.any() else idle[:, 0]
-    else:
-        slope = edges @ (here @ vectors) + rise
-        change = -turns @ (turns.T @ slope / lengths**2)
-    return np.append(-change.sum(), change), not idle.size
-
-
-@final
-@dataclass(frozen=True)
-class Parabola:
-    """The quadratic loss ``(w - c)' H (w - c) / 2 + minimum``; shapes (v, v) and (v,)."""
-
-    curvature: Array
-    center: Array
-    minimum: float = 0.0
-
-    has_gradient: ClassVar[bool] = True
-
-    def loss(self, w: Array) -> float:
-        """Return the loss of a model."""
-        away = w - self.center
-        return float(away @ self.curvature @ away / 2 + self.minimum)
-
-    def gradient(self, w: Array) -> Array:
-        """Return the gradient of the loss at a model."""
-        found: Array = self.curvature @ (w - self.center)
-        return found
-
-
-@final
-@dataclass(frozen=True)
-class Envelope:
-    r"""The least convex function with given values and subgradients at some points, plus a parabola if mu is not 0.
-
-    With the least curvature mu, which may be negative, it is the maximum of the functions
-
-    .. math::
-        f_i+\langle g_i,x-x_i\rangle+\frac\mu2\|x-x_i\|^2
-
-    Attributes
-    ----------
-    points, gradients, values
-        Interpolated points, subgradients and values, shapes (n, v), (n, v), (n,).
-    mu
-        Least curvature.
-    """
-
-    points: Array
-    gradients: Array
-    values: Array
-    mu: float
-
-    has_gradient: ClassVar[bool] = False
-
-    @property
-    def minimum(self) -> float:
-        """The least of the given values."""
-        return float(self.values.min())
-
-    def loss(self, w: Array) -> float:
-        """Return the value at a point."""
-        return float(self._pieces(w).max())
-
-    def gradient(self, w: Array) -> Array:
-        """Return a subgradient at a point."""
-        best = int(self._pieces(w).argmax())
-        found: Array = self.gradients[best] + self.mu * (w - self.points[best])
-        return found
-
-    def _pieces(self, w: Array) -> Array:
-        away = w - self.points
-        found: Array = self.values + (self.gradients * away).sum(axis=1) + self.mu / 2 * (away**2).sum(axis=1)
-        return found
-
-
-@final
-@dataclass(frozen=True)
-class Samples:
-    """Function or operator with given values at finitely many points; elsewhere the value of the nearest point.
-
-    Attributes
-    ----------
-    points, gradients, values
-        Shapes (n, v), (n, v), (n,).
-    """
-
-    points: Array
-    gradients: Array
-    values: Array
-
-    has_gradient: ClassVar[bool] = False
-
-    @property
-    def minimum(self) -> float:
-        """The least of the given values."""
-        return float(self.values.min())
-
-    def loss(self, w: Array) -> float:
-        """Return the value at the nearest point."""
-        return float(self.values[self._nearest(w)])
-
-    def gradient(self, w: Array) -> Array:
-        """Return the gradient at the nearest point."""
-        found: Array = self.gradients[self._nearest(w)]
-        return found
-
-    def _nearest(self, w: Array) -> int:
-        return int(((self.points - w) ** 2).sum(axis=1).argmin())
 
 
 @final
@@ -411,15 +199,10 @@ class Instance(Mapping[str, Array]):
         }
 
     def plot_functions(self, axes: Axes) -> Axes:
-        """Plot the smooth convex functions along the line from the first point to the minimizer; return the Axes.
+        """Plot the smooth convex functions from the first point to the minimizer on an Axes, and return it.
 
         The curve is the largest function of the class with the values and gradients of the worst case. Dots are the
         points of the run, projected onto the line.
-
-        Parameters
-        ----------
-        axes
-            The Axes to draw on.
         """
         smooth = {
             f"{name}, client {k}" if len(own) > 1 else name: f
@@ -444,13 +227,10 @@ class Instance(Mapping[str, Array]):
         return axes
 
     def plot_plane(self, axes: Axes) -> Axes:
-        """Plot the points in the plane of the first two coordinates; return the Axes.
+        """Plot the points in the plane of the first two coordinates on an Axes, and return it.
 
-        Parameters
-        ----------
-        axes
-            The Axes to draw on. The label states the share of all squared distances that lies in the plane. It is 1 if
-            the worst case has at most two dimensions.
+        The label states the share of all squared distances that lies in the plane. It is 1 if the worst case has at
+        most two dimensions.
         """
         known = [(name, row) for name in self for row in self[name].reshape(-1, self.dim)]
         places = np.array([row for _, row in known])
@@ -465,11 +245,6 @@ class Instance(Mapping[str, Array]):
         axes.set_xlabel(f"{float((lengths[:2] ** 2).sum()) / (total or 1.0):.0%} of the squared distances")
         axes.set_aspect("equal", adjustable="datalim")
         return axes
-
-
-def instance_of(record: Record, objectives: Sequence[Form], program: Program, point: FeasiblePoint) -> Instance:
-    """Return the instance of a feasible point."""
-    return Instance(record, objectives, program, point)
 
 
 def is_attained(
@@ -504,23 +279,11 @@ def _rows(some: Array) -> Array:
 
 def _function(one: Declared, rows: Sequence[tuple[Array, Array, float]], dim: int) -> Any:
     """Return a function of the class with given points, gradients and values, or ``Samples`` if there is none here."""
-    of = one.of
     points, gradients = (np.array([row[side] for row in rows]).reshape(-1, dim) for side in (0, 1))
     values = np.array([row[2] for row in rows])
-    is_known = isinstance(of, FunctionClass) and of.exact and not (of.indicator or of.names_minimizer)
-    if not isinstance(of, FunctionClass) or not is_known or not len(rows):
+    if one.of.member is None or not one.of.exact or not len(rows):
         return Samples(points, gradients, values)
-    mu = float(of.mu)
-    if of.L is None:
-        return Envelope(points, gradients, values, mu)
-    L = float(of.L)
-    if not of.quadratic:
-        return Interpolant(points, gradients, values, mu, L)
-    first = one.minimum or 0
-    curvature = completed((points - points[first]).T, (gradients - gradients[first]).T, mu, L)
-    if gradients[first].any():
-        return Samples(points, gradients, values)
-    return Parabola(curvature, points[first], float(values[first]))
+    return one.of.member(points, gradients, values, one.minimum)
 
 
 def vertices(num: int) -> Array:
@@ -541,23 +304,6 @@ def _compressed(factor: Array, negligible: float) -> Array:
     _, lengths, rows = np.linalg.svd(factor)
     used = lengths > negligible
     found: Array = lengths[used, None] * rows[: lengths.size][used]
-    return found
-
-
-def completed(x: Array, y: Array, low: float, high: float) -> Array:
-    """Complete a symmetric matrix H with eigenvalues in [low, high] from ``H x = y``, shapes (v, n)."""
-    basis, lengths, rows = np.linalg.svd(x)
-    rank = int((lengths > _NEGLIGIBLE * lengths[0]).sum())
-    inside, outside = basis[:, :rank], basis[:, rank:]
-    image = y @ (rows[:rank].T / lengths[:rank])
-    A, B = inside.T @ image, outside.T @ image
-    A = (A + A.T) / 2
-    # The unknown block lies between two Schur complements; the middle has the largest distance from both.
-    least = low * np.eye(len(B)) + B @ np.linalg.pinv(A - low * np.eye(rank), rcond=1e-6) @ B.T
-    most = high * np.eye(len(B)) - B @ np.linalg.pinv(high * np.eye(rank) - A, rcond=1e-6) @ B.T
-    H = basis @ np.block([[A, B.T], [B, (least + most) / 2]]) @ basis.T
-    values, vectors = np.linalg.eigh((H + H.T) / 2)
-    found: Array = (vectors * np.clip(values, low, high)) @ vectors.T
     return found
 
 

@@ -35,6 +35,8 @@ def optimal_client_sampling(
     ``F* - sum w_i F_i* <= objective_gap``. Optimal probabilities minimize the variance for the norms of the current
     gradients. The instance has all sets of clients as outcomes.
 
+    Raises OracleError if no proof was found.
+
     Parameters
     ----------
     weights
@@ -47,11 +49,6 @@ def optimal_client_sampling(
         As in ``fedavg``.
     probabilities
         ``optimal``, or ``uniform``: m/n for each client.
-
-    Raises
-    ------
-    OracleError
-        If no proof was found.
 
     Examples
     --------

@@ -39,12 +39,13 @@ from fedtheory._support.summary import Summary, short_text
 from fedtheory._support.wording import format_number, truncate
 from fedtheory.worst_case._constants import written
 from fedtheory.worst_case._functions import Clients, Function, Operator, Sum, Term, own_vector, positive_number
-from fedtheory.worst_case._interpolation import FunctionClass, OperatorClass
-from fedtheory.worst_case._names import Names, class_text
+from fedtheory.worst_case._names import TEXT, Names
 from fedtheory.worst_case._record import SERVER, Declared, Record, checked_name
 from fedtheory.worst_case._semidefinite import Program, completed, relaxations, semidefinite_program
 from fedtheory.worst_case._vectors import Form, Value, Vector, exact, fraction, one_owner
 from fedtheory.worst_case.arguments import listed, spelled
+from fedtheory.worst_case.function_classes import class_of
+from fedtheory.worst_case.function_classes.interface import FunctionClass
 from fedtheory.worst_case.instances import is_attained
 from fedtheory.worst_case.proofs import NARROW, prove, short_point, with_ray
 from fedtheory.worst_case.worst_cases import Case, WorstCase, worst_of
@@ -97,7 +98,7 @@ class Problem:
     @property
     def _summary(self) -> Summary:
         names = Names(self.record)
-        functions = [f"{one.name}: {_number_of(one)}{class_text(one.of)}" for one in self.record.declared]
+        functions = [f"{one.name}: {_number_of(one)}{one.of.text(TEXT.number)}" for one in self.record.declared]
         constraints = [
             f"{names.form(one.form)} {'=' if one.is_equality else '<='} {format_number(one.bound)}"
             for one in self.record.constraints[:_SHOWN]
@@ -117,32 +118,16 @@ class Problem:
         return short_text(names.vector(term) if isinstance(term, Vector) else names.form(Form.of(term)))
 
     def point(self, name: str = "") -> Vector:
-        """Return an arbitrary point.
+        """Return an arbitrary point, whose name in ``instance()``, in proofs and in messages must be unique.
 
-        Parameters
-        ----------
-        name
-            Name of the point in ``instance()``, in proofs and in messages; it must be unique.
-
-        Returns
-        -------
-        Vector
-            The point. Vectors add, subtract and scale by integers and fractions; ``x @ y`` and ``x.square`` are forms.
+        Vectors add, subtract and scale by integers and fractions; ``x @ y`` and ``x.square`` are forms.
         """
         return self.record.named(self.record.vector(), name)
 
     vector = point
 
     def name(self, vector: Vector, name: str) -> Vector:
-        """Give a vector, such as a model of a method, a name and return it.
-
-        Parameters
-        ----------
-        vector
-            A vector of this problem other than the origin.
-        name
-            Name of the vector, as in ``point``.
-        """
+        """Give a vector, such as a model of a method, a name as in ``point``, and return it; the origin has no name."""
         return self.record.named(own_vector("name", vector, self.record), name)
 
     @property
@@ -187,27 +172,27 @@ class Problem:
             An object with the methods ``gradient``, ``value``, ``minimizer``, ``stationary_point``, ``proximal``,
             ``line_search`` and ``inexact_gradient``. Combinations such as ``2 * f + g`` have these methods, too.
         """
-        of = _function_class(mu, L, lipschitz, quadratic, polyak)
-        return Function(self.record, self._called("f", name), of, self._least(minimum, of))
+        return self.function_of(_function_class(mu, L, lipschitz, quadratic, polyak), minimum=minimum, name=name)
+
+    def function_of(
+        self, of: FunctionClass, *, num_clients: int = 1, minimum: int | None = None, name: str = ""
+    ) -> Function:
+        """Return a function of a class that is written like those of ``worst_case.function_classes``.
+
+        With several clients, each of them has a function of the class. ``minimum`` and ``name`` are as in ``function``.
+        """
+        validate.instance("of", of, FunctionClass, "a FunctionClass")
+        number = validate.count("num_clients", num_clients)
+        made = Function if number == 1 else partial(Clients, num_clients=number)
+        return made(self.record, self._called("f", name), of, least=self._least(minimum, of))
 
     def indicator(self, diameter: Any = None, *, name: str = "") -> Function:
         """Return the indicator of a convex set: 0 on it, infinite outside.
 
-        Parameters
-        ----------
-        diameter
-            Diameter of the set; None for an unbounded set.
-        name
-            As of ``function``.
-
-        Returns
-        -------
-        Function
-            The indicator. ``proximal`` is the projection, and ``linear_minimizer`` is a step of the Frank-Wolfe method.
+        ``diameter`` bounds the diameter of the set, which may be unbounded by default. ``proximal`` is the projection,
+        and ``linear_minimizer`` is a step of the Frank-Wolfe method.
         """
-        size = None if diameter is None else positive_number("diameter", diameter)
-        of = FunctionClass(indicator=True, diameter=size)
-        return Function(self.record, self._called("f", name), of)
+        return self.function_of(class_of({"indicator": True, "diameter": _optional("diameter", diameter)}), name=name)
 
     @spelled
     def operator(
@@ -245,15 +230,12 @@ class Problem:
                 "an operator must be described once, got monotone and strongly_monotone or nonexpansive and lipschitz"
             )
             raise ValueError(message)
-        of = OperatorClass(
-            Fraction(0) if monotone else _optional("strongly_monotone", strongly_monotone),
-            _optional("cocoercive", cocoercive),
-            Fraction(1) if nonexpansive else _optional("lipschitz", lipschitz),
-        )
-        if of == OperatorClass():
-            message = "an operator must have a hypothesis, monotone=True for example, got none"
-            raise ValueError(message)
-        return Operator(self.record, self._called("T", name), of)
+        given = {
+            "strongly_monotone": Fraction(0) if monotone else _optional("strongly_monotone", strongly_monotone),
+            "cocoercive": _optional("cocoercive", cocoercive),
+            "lipschitz": Fraction(1) if nonexpansive else _optional("lipschitz", lipschitz),
+        }
+        return Operator(self.record, self._called("T", name), class_of(given, "operator"))
 
     @spelled
     def clients(
@@ -299,12 +281,7 @@ class Problem:
     def mean(self, outcomes: Sequence[Any], weights: Sequence[Any] | None = None) -> Any:
         """Return the expectation of vectors or forms over outcomes, or the mean of functions.
 
-        Parameters
-        ----------
-        outcomes
-            Vectors, forms, function values or functions, one per outcome.
-        weights
-            Probabilities of the outcomes; equal by default.
+        ``weights`` are the probabilities of the outcomes; they are equal by default.
         """
         outcomes = listed("outcomes", outcomes, "a list of vectors, of forms or of functions")
         if not outcomes:
@@ -324,17 +301,9 @@ class Problem:
         return self.record.value()
 
     def geometric_mean(self, one: Form | Value, other: Form | Value) -> Form:
-        """Return a number that is at most the square root of the product of two nonnegative forms.
+        """Return a number that is at most the square root of the product of two nonnegative forms or numbers.
 
-        Parameters
-        ----------
-        one, other
-            Forms, or numbers.
-
-        Returns
-        -------
-        Form
-            The square root, if larger values increase the objective. Otherwise only an upper bound is proved.
+        It is the square root if larger values increase the objective. Otherwise only an upper bound is proved.
         """
         block = self.record.block()
         u, v = (self.record.vector(blocks=(block,), verb="root") for _ in range(2))
@@ -344,17 +313,7 @@ class Problem:
         return u @ v
 
     def compressed(self, vector: Vector, eps: Any, *, name: str = "") -> Vector:
-        """Return a compressed vector, whose squared error is at most eps times the squared length.
-
-        Parameters
-        ----------
-        vector
-            Vector v to compress.
-        eps
-            The constant in ``|C(v) - v|^2 <= eps |v|^2``.
-        name
-            As of ``point``.
-        """
+        """Return a compressed vector C(v), with ``|C(v) - v|^2 <= eps |v|^2``; ``name`` is as in ``point``."""
         share = positive_number("eps", eps)
         found = self.record.vector(own_vector("compressed", vector, self.record), verb="compressed", numbers=[share])
         self.record.at_most((found - vector).square - share * vector.square)
@@ -402,18 +361,10 @@ class Problem:
         return self.record.named(v + noise, name)
 
     def at_most(self, form: Form | Value, bound: Any, name: str = "", share: Any = 1) -> None:
-        """Demand that a form is at most a number.
+        """Demand that a form, a combination of inner products and function values, is at most ``share * bound``.
 
-        Parameters
-        ----------
-        form
-            A combination of inner products and function values of this problem.
-        bound
-            An integer or a fraction.
-        name
-            Name of the bound in the lemma that the multipliers prove; a number by default.
-        share
-            Factor of the bound: the form is at most ``share * bound``.
+        Bound and share are integers or fractions. ``name`` is the name of the bound in the lemma that the multipliers
+        prove; it is a number by default.
         """
         number = fraction("bound", bound)
         part = fraction("share", share)
@@ -437,34 +388,17 @@ class Problem:
     def solve(self, narrow: float = NARROW) -> WorstCase:
         """Prove the largest value of the objective from both sides.
 
-        Parameters
-        ----------
-        narrow
-            Target for the width of the enclosure relative to the value.
-
-        Raises
-        ------
-        AssumptionViolated
-            If no functions and points fulfill the constraints, or the value is infinite. Both are proved before they
-            are raised.
-        OracleError
-            If neither side of the value could be proved.
+        ``narrow`` is the target for the width of the enclosure relative to the value. Raises AssumptionViolated if no
+        functions and points fulfill the constraints, or the value is infinite; both are proved before. Raises
+        OracleError if neither side of the value could be proved.
         """
         return worst_of([self.case((), narrow, LARGEST_BLOCK)])
 
     def without(self, *conditions: str) -> WorstCase:
         """Prove an upper bound without some conditions, for a shorter proof or for a larger class.
 
-        Parameters
-        ----------
-        conditions
-            Labels from the solution's ``labels`` or ``active``, such as ``"f0: x1, x2"``, which compares two points of
-            f0.
-
-        Raises
-        ------
-        OracleError
-            If no bound is proved; the value may be infinite without the conditions.
+        The conditions are labels from the solution's ``labels`` or ``active``, such as ``"f0: x1, x2"``, which compares
+        two points of f0. Raises OracleError if no bound is proved; the value may be infinite without the conditions.
         """
         return worst_of([self.case(conditions, NARROW, LARGEST_BLOCK)])
 
@@ -572,28 +506,17 @@ def _function_class(mu: Any, L: Any, lipschitz: Any, quadratic: bool, polyak: An
             "demand them with at_most, of vectors that equal_to makes orthogonal)"
         )
         raise TypeError(message)
-    low = fraction("mu", mu)
-    high = _optional("L", L)
-    of = FunctionClass(
-        mu=low,
-        L=high,
-        lipschitz=_optional("lipschitz", lipschitz),
-        polyak=_optional("polyak", polyak),
-        quadratic=validate.boolean("quadratic", quadratic),
-    )
-    if high is not None and low >= high:
-        message = f"mu must be below L, got mu={written(mu)} and L={written(L)}"
-        raise ValueError(message)
-    if high is None and (of.quadratic or of.polyak is not None):
+    given = {
+        "mu": fraction("mu", mu),
+        "L": _optional("L", L),
+        "lipschitz": _optional("lipschitz", lipschitz),
+        "polyak": _optional("polyak", polyak),
+        "quadratic": validate.boolean("quadratic", quadratic),
+    }
+    if L is None and (quadratic or polyak is not None):
         message = "a function that is quadratic, or of Polyak's class, must have an L, got None"
         raise ValueError(message)
-    if high is not None and of.polyak is not None and of.polyak > high:
-        message = f"polyak must be at most {written(high)}, the value of L, got {written(of.polyak)}"
-        raise ValueError(message)
-    if low < 0 and of.polyak is not None and of.quadratic:
-        message = f"mu must be at least 0 for quadratics of Polyak's class, got {written(low)}"
-        raise ValueError(message)
-    return of
+    return class_of(given)
 
 
 def _optional(name: str, number: Any) -> Fraction | None:

@@ -150,23 +150,6 @@ def prove(program: Program, narrow: float = NARROW) -> Proof:
     An interior-point method in doubles computes points and multipliers. If it fails, inequalities that cannot be tight
     are removed, and coordinates are changed. Points and multipliers are converted to rationals without rounding and
     verified on the given program. A side without a proof is None.
-
-    Examples
-    --------
-    The largest ``2 |x|^2`` for ``|x|^2 <= 3``, and for ``|x|^2 <= -1``:
-
-    >>> from fedtheory.worst_case._record import Record
-    >>> from fedtheory.worst_case._semidefinite import program_of
-    >>> def largest(bound):
-    ...     record = Record()
-    ...     x = record.vector()
-    ...     record.at_most(x.square, bound, "distance2")
-    ...     return prove(program_of(record, 2 * x.square))
-    >>> found = largest(3)
-    >>> found.lower <= 6 <= found.upper, found.upper - found.lower < 1e-6
-    (True, True)
-    >>> largest(-1).empty
-    True
     """
     import numpy as np
     import scipy.linalg  # noqa: F401, its library of linear algebra must be loaded before threads are limited
@@ -179,31 +162,18 @@ def prove(program: Program, narrow: float = NARROW) -> Proof:
         found = Proof(reduced)
         # Overflow ends the method.
         with suppress(OverflowError):
-            coordinates = first_coordinates(reduced)
-            found, _ = _along(beginning(coordinates.data), found, coordinates, narrow, _MOST_FAILURES)
-            for further in (_reduced_further, _as_it_is):
-                if not _is_enough(found, narrow):
-                    more = further(reduced, narrow)
-                    found = more if more.empty or more.infinite else _better(more, found.point, found.multipliers)
+            for more in _attempts(reduced, narrow):
+                found = more if more.empty or more.infinite else _better(more, found.point, found.multipliers)
+                if _is_enough(found, narrow):
+                    break
         return _of_the_whole(program, reduced, dropped, found)
 
 
 def with_ray(found: Proof, movable: Collection[Basis]) -> Proof:
     """Add a ray of points along which the objective grows without limit, if one is found.
 
-    Examples
-    --------
-    The product ``<g, x>``, where only the length of g is bounded. No direction of Gram matrices shows that it is
-    unbounded.
-
-    >>> from fedtheory.worst_case._record import Record
-    >>> from fedtheory.worst_case._semidefinite import program_of
-    >>> record = Record()
-    >>> g, x = record.vector(), record.vector()
-    >>> record.at_most(g.square, 1)
-    >>> found = with_ray(Proof(program_of(record, g @ x)), [(0, 1)])
-    >>> found.infinite, found.grows(x), found.grows(g)
-    (True, True, False)
+    An example is the product ``<g, x>``, where only the length of g is bounded. No direction of Gram matrices shows
+    that it is unbounded.
     """
     import numpy as np
     import scipy.linalg  # noqa: F401, as in ``prove``
@@ -259,21 +229,44 @@ def _of_the_whole(
     return kept
 
 
-def _proved(coordinates: Coordinates, narrow: float, *, again: bool = True) -> Proof:
-    """Follow the path, then paths in coordinates from the last state of the previous one."""
-    start = beginning(coordinates.data)
-    found, state = _along(start, Proof(coordinates.program), coordinates, narrow, _MOST_FAILURES)
+def _attempts(program: Program, narrow: float) -> Iterator[Proof]:
+    """Yield the proofs of a program by attempts that become more expensive; the caller stops when they are enough."""
+    # Most programs need one path, in coordinates that are scaled by powers of two.
+    paths = _paths(program, narrow)
+    found, coordinates, state = next(paths)
+    yield found
+    # Inequalities that cannot be tight, and vectors that must be 0, leave a program without an interior point.
+    yield _reduced_further(program, narrow)
+    # New coordinates avoid cancellation, for example between long vectors and short ones.
+    for found, coordinates, state in paths:  # noqa: B007, the last path counts
+        pass
+    yield found
+    # Multipliers that must be exactly 0 become small, but not 0.
+    if found.upper is None and not (found.empty or found.infinite):
+        with suppress(ArithmeticError, LinAlgError):
+            yield _from_fewer(found, coordinates.multipliers(state, of_objective=True), narrow)
+
+
+def _paths(program: Program, narrow: float) -> Iterator[tuple[Proof, Coordinates, State]]:
+    """Follow a path, and then paths in coordinates from the last state of the previous one."""
+    coordinates = first_coordinates(program)
+    found, state = _along(beginning(coordinates.data), Proof(program), coordinates, narrow, _MOST_FAILURES)
+    yield found, coordinates, state
     # A state with an infinite entry or an indefinite matrix does not define coordinates.
     with suppress(ArithmeticError, LinAlgError):
         for number, afresh in enumerate(_AFRESH):
             # If a path in new coordinates finds no solution, another start does not help.
             if _is_enough(found, narrow) or (number and state.kappa > state.tau):
-                break
+                return
             coordinates, state = coordinates.recast(state)
             start = beginning(coordinates.data) if afresh else state
             found, state = _along(start, found, coordinates, narrow)
-        if again and found.upper is None and not (found.empty or found.infinite):
-            return _from_fewer(found, coordinates.multipliers(state, of_objective=True), narrow)
+            yield found, coordinates, state
+
+
+def _last_proof(program: Program, narrow: float) -> Proof:
+    """Return the proofs that all paths give."""
+    *_, (found, _, _) = _paths(program, narrow)
     return found
 
 
@@ -283,7 +276,7 @@ def _reduced_further(program: Program, narrow: float) -> Proof:
     reduced, kept, recessions = without_slack(freed)
     if not (dropped or recessions):
         return Proof(program)
-    proved = _proved(first_coordinates(reduced), narrow, again=False)
+    proved = _last_proof(reduced, narrow)
     contradiction, multipliers = (
         one and one._replace(inequalities=_padded(one.inequalities, kept, len(program.inequalities)))
         for one in (proved.contradiction, proved.multipliers)
@@ -294,11 +287,6 @@ def _reduced_further(program: Program, narrow: float) -> Proof:
             point = moved_inside(reduced, recessions, proved.point)
             found = _better(found, point=lifted(program, freed, dropped, point))
     return found
-
-
-def _as_it_is(program: Program, narrow: float) -> Proof:
-    """Search for proofs of the program without a reduction."""
-    return _proved(first_coordinates(program), narrow)
 
 
 def _padded(factors: Sequence[Fraction], places: Sequence[int], size: int) -> tuple[Fraction, ...]:
@@ -337,7 +325,7 @@ def _from_fewer(found: Proof, near: Multipliers, narrow: float) -> Proof:
         plain = replace(program, inequalities=tuple(program.inequalities[number] for number in kept))
         reduced, _ = without(plain, null_squares(plain))
         for smaller in (plain, reduced):
-            proved = _proved(first_coordinates(smaller), narrow, again=False)
+            proved = _last_proof(smaller, narrow)
             if proved.multipliers is not None:
                 factors = _padded(proved.multipliers.inequalities, kept, len(near.inequalities))
                 found = _better(found, multipliers=proved.multipliers._replace(inequalities=factors))

@@ -109,6 +109,12 @@ def rate(
 ) -> Rate:
     """Find a quadratic potential of a method's state and the smallest rate at which it contracts in every round.
 
+    Raises OracleError if no such potential is found whose rate is below 1 - 1e-6, or the potential that was found
+    cannot be proved. Raises AssumptionViolated if the round has a condition with a constant, such as a variance, or a
+    start condition: with it no potential contracts by a factor. Raises ValueError if the state has neither a vector nor
+    a term, a vector of the state differs among clients after the round and not before, or the measure is not one of the
+    terms.
+
     Parameters
     ----------
     problem
@@ -125,17 +131,6 @@ def rate(
         potential. The default is the first term.
     tolerance
         Relative width of the bisection for the rate.
-
-    Raises
-    ------
-    OracleError
-        If no such potential is found whose rate is below 1 - 1e-6, or the potential that was found cannot be proved.
-    AssumptionViolated
-        If the round has a condition with a constant, such as a variance, or a start condition: with it no potential
-        contracts by a factor.
-    ValueError
-        If the state has neither a vector nor a term, a vector of the state differs among clients after the round and
-        not before, or the measure is not one of the terms.
 
     Notes
     -----

@@ -72,7 +72,11 @@ def skew_class(
     ``F* - sum p_k F_k* = objective_gap``, and any law that selects ``num_selected`` clients whose mean excess loss is
     at least ``rho_diagonal (F(w) - F* + Gamma)`` at the round's start and at most ``rho_tilde Gamma`` at w*. This value
     is a concave function W(distance2), whose composition is the worst case of several rounds; see
-    ``skew_class_horizon``.
+    ``skew_class_horizon``. The instance has two clients that are the whole population, and a third client of vanishing
+    weight that is selected.
+
+    Raises AssumptionViolated if no federation has these constants, which is proved: rho_diagonal is above rho_tilde or
+    L/mu, or the gradients cannot be as small as G2. Raises OracleError if no proof of both sides was found.
 
     Parameters
     ----------
@@ -91,20 +95,6 @@ def skew_class(
         Bound on the squared gradients of the selected clients; by default there is no bound.
     functions
         ``all``, or only ``quadratic`` ones, with exact gradients.
-
-    Returns
-    -------
-    WorstCase
-        The instance has two clients that are the whole population, and a third client of vanishing weight that is
-        selected.
-
-    Raises
-    ------
-    AssumptionViolated
-        If no federation has these constants, which is proved: rho_diagonal is above rho_tilde or L/mu, or the gradients
-        cannot be as small as G2.
-    OracleError
-        If no proof of both sides was found.
 
     Examples
     --------
@@ -209,6 +199,8 @@ def skew_class_horizon(
     of vanishing weight for every round. A bound G2 on gradients is not available, since it would also restrict the
     clients that are not selected. Every round is certified, and distances are rounded outwards between them.
 
+    Raises AssumptionViolated if rho_diagonal is above rho_tilde or L/mu. Raises OracleError if no proof was found.
+
     Parameters
     ----------
     num_steps
@@ -220,13 +212,6 @@ def skew_class_horizon(
         As in ``skew_class``; distance2 is the largest squared distance of the first model.
     gradient_noise, num_selected, functions, max_block
         As in ``skew_class``.
-
-    Raises
-    ------
-    AssumptionViolated
-        If rho_diagonal is above rho_tilde or L/mu.
-    OracleError
-        If no proof was found.
 
     Examples
     --------

@@ -18,7 +18,7 @@ from fedtheory.worst_case._names import Names
 from fedtheory.worst_case._record import SERVER, Record
 from fedtheory.worst_case._semidefinite import Program
 from fedtheory.worst_case._vectors import Form
-from fedtheory.worst_case.instances import Instance, instance_of
+from fedtheory.worst_case.instances import Instance
 from fedtheory.worst_case.proofs import Proof, shares_of, short_point
 
 __all__ = ["WorstCase"]
@@ -72,10 +72,7 @@ class Lemma(Mapping[str, Fraction]):
     def __call__(self, **constants: Fraction | float) -> Fraction | float:
         """Return the right-hand side.
 
-        Raises
-        ------
-        AssumptionViolated
-            If a sum that must be negative is not negative.
+        Raises AssumptionViolated if a sum that must be negative is not negative.
         """
         if set(constants) != set(self.coefficients):
             message = f"the lemma is about {', '.join(self.coefficients)}, got {', '.join(constants) or 'nothing'}"
@@ -188,10 +185,7 @@ class WorstCase:
     def enclosure(self) -> tuple[Fraction, Fraction]:
         """Both sides.
 
-        Raises
-        ------
-        OracleError
-            If one of them has no proof.
+        Raises OracleError if one of them has no proof.
         """
         if self.lower is None or self.upper is None:
             message = f"both sides of a worst case must be proved, got {self._sides}{self._why_one_sided}"
@@ -202,10 +196,8 @@ class WorstCase:
     def value(self) -> float:
         """The worst case, if it is known: both sides are proved, and their relative distance is at most 1e-4.
 
-        Raises
-        ------
-        OracleError
-            If a side has no proof, or the sides are farther apart; ``lower`` and ``upper`` are what is known then.
+        Raises OracleError if a side has no proof, or the sides are farther apart; ``lower`` and ``upper`` are what is
+        known then.
         """
         lower, upper = self.enclosure
         if self.relative_width > _KNOWN:
@@ -289,15 +281,12 @@ class WorstCase:
             message = "an instance must come from a proof of the lower side, got none"
             raise ValueError(message)
         point = short_point(case.proof) or case.proof.point
-        return instance_of(case.record, case.objectives, case.proof.program, point)
+        return Instance(case.record, case.objectives, case.proof.program, point)
 
     def save(self, path: str | Path) -> None:
-        """Write problem and proofs in rationals to a file, which ``checker`` verifies with the standard library alone.
+        """Write problem and proofs to a JSON file, which ``checker`` verifies with the standard library alone.
 
-        Parameters
-        ----------
-        path
-            Path of the JSON file; an existing file is replaced.
+        An existing file is replaced.
         """
         self._refuse_composed("a certificate")
         worst_case.exporters.save(path, [case.document() for case in self.cases])
@@ -305,21 +294,10 @@ class WorstCase:
     def coq(self, path: str | Path, name: str = "worst_case") -> None:
         """Write the upper side as a theorem in Coq about functions on any real inner product space, with its proof.
 
-        The file requires the files in ``fedtheory/formal`` and Coq's standard library. A bound with many digits is
-        rounded up to eight digits. If there are several cases, there is one numbered theorem per case.
-
-        Parameters
-        ----------
-        path
-            Path of a new file, which ends in ``.v``.
-        name
-            Name of the theorem.
-
-        Raises
-        ------
-        ValueError
-            If the upper side has no proof, a part of the problem has no formal statement, the file exists, or Coq
-            cannot load a file or a theorem of that name.
+        The file is new and ends in ``.v``. It requires the files in ``fedtheory/formal`` and Coq's standard library. A
+        bound with many digits is rounded up to eight digits. If there are several cases, there is one numbered theorem
+        per case. Raises ValueError if the upper side has no proof, a part of the problem has no formal statement, the
+        file exists, or Coq cannot load a file or a theorem of that name.
         """
         self._refuse_composed("a formal theorem")
         worst_case.exporters.write_coq(path, name, (case.in_short_numbers().document() for case in self.cases))

@@ -1,10 +1,14 @@
 """Every claim reaches its expected verdict, and the counterexamples equal those derived by hand."""
 
+import json
+import os
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from docs import verdicts as pages
 from fedtheory.claims.catalogue import known_claims
 from fedtheory.claims.power_of_choice import appendix_e
 from fedtheory.instances.federations import opposite_clients
@@ -12,7 +16,8 @@ from fedtheory.instances.runs import gap
 from fedtheory.theorem.claims import REFUTED, Claim
 from fedtheory.verification._trials import Effort, Trials, tried
 from fedtheory.verification.instances import EXAMPLE
-from fedtheory.verification.verdicts import examine, verdict_on
+from fedtheory.verification.records import number_of
+from fedtheory.verification.verdicts import Verdict, examine, verdict_on
 from fedtheory.worst_case.proofs import NARROW
 
 CLAIMS = known_claims()
@@ -57,6 +62,30 @@ def test_one_instance_and_the_stored_one_lead_to_the_expected_verdict(key: str) 
     verdict = verdict_on(claim, SEED, effort, tried(claim, effort, seeds=SEED))
     assert verdict.as_expected, (verdict.worst, verdict.worst_index)
     assert verdict.side == "exact" or not claim.is_single or claim.kind not in REFUTED
+
+
+def check_shown(verdict: Verdict) -> None:
+    """Compare a verdict with the stored one, which pages show as long as its digest is that of the sources."""
+    row, shown = pages.stored_row(verdict), pages.stored().get(verdict.key, {})
+    if shown.get("digest") == row["digest"]:
+        for name in ("verdict", "as_expected", "num_instances", "num_applicable", "relation"):
+            assert shown[name] == row[name], name
+        assert number_of(shown["worst_ratio"]) == pytest.approx(number_of(row["worst_ratio"]), rel=1e-6)
+        if verdict.claim.kind in REFUTED and verdict.side == "exact":
+            assert shown["instance"] == row["instance"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", sorted(CLAIMS)[::10])
+def test_a_tenth_of_the_verdicts_that_pages_show_is_reached_again(key: str) -> None:
+    check_shown(examine(CLAIMS[key]))
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@LIST
+def test_all_verdicts_that_pages_show_are_reached_again(key: str) -> None:
+    check_shown(examine(CLAIMS[key]))
 
 
 @pytest.mark.slow  # one instance of each is checked at every run
@@ -123,3 +152,31 @@ def test_one_path_of_two_point_noise_exceeds_the_fixed_step_bound() -> None:
     # The step -(1/4) 10 gives (10/4)^2/2; the bound is eta^2 C/2 with C = 32 + 1 and eta = 1/4.
     worst = examine(CLAIMS["power-of-choice:theorem-a.1-pathwise"]).worst
     assert (worst.measured, worst.predicted) == (Fraction(100, 32), Fraction(33, 32))
+
+
+TWO = ("power-of-choice:lemma-b1", "fedalign:theta-one")
+
+
+def test_pages_show_stored_verdicts_until_the_sources_of_their_paper_change(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    rows = {key: pages.stored_row(examine(CLAIMS[key], 1)) | {"reason": "stored"} for key in TWO}
+    rows[TWO[1]]["digest"] = "of other sources"
+    (tmp_path / "verdicts.json").write_text(json.dumps(rows), encoding="utf-8")
+    monkeypatch.setattr(pages, "FILE", tmp_path / "verdicts.json")
+    monkeypatch.setattr(pages, "known_claims", lambda: {key: CLAIMS[key] for key in TWO})
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    assert [row["reason"] for row in pages.verdicts.__wrapped__().values()] == ["stored", ""]
+
+
+def test_the_digest_of_a_claim_is_that_of_its_paper(monkeypatch: pytest.MonkeyPatch) -> None:
+    def digests() -> list[str]:
+        pages.digest_of_paper.cache_clear()
+        return [pages.digest(CLAIMS[key]) for key in TWO]
+
+    before, read = digests(), Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda file: read(file) + b"#" * (file.parent.name == "fedalign"))
+    after = digests()
+    monkeypatch.undo()
+    assert digests() == before
+    assert [one == other for one, other in zip(before, after, strict=True)] == [True, False]

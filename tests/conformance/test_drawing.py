@@ -18,7 +18,6 @@ from fedtheory.conformance import (
     quadratic_federations,
     rational_federations,
     rationals,
-    samplings,
     seeds,
     weights,
 )
@@ -122,7 +121,6 @@ ENDS: dict[str, tuple[Any, Callable[[Any], Any], Any, Any]] = {
     "budgets": (norms_and_budgets(3, smallest_share=0.5), lambda pair: pair[1] / pair[0].size, 0.5, 1),
     "outcomes of laws": (laws(4), max, 0, 3),
     "players": (games(3), len, 2, 8),
-    "clients of samplings": (samplings(3), lambda law: law.matrix.shape[0], 2, 3),
     "clients of federations": (quadratic_federations(max_clients=3), lambda fed: fed.num_clients, 1, 3),
     "dimensions of federations": (quadratic_federations(max_dim=2), lambda fed: fed.dim, 1, 2),
     "clients with priority": (prioritized_federations(3), lambda aligned: int(aligned.priority.sum()), 1, 3),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from fedtheory.conformance import check_method
+from tests.environment import thinned
 
 WEIGHT = 0.5
 
@@ -39,7 +40,7 @@ WRONG = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize("name", thinned(WRONG, 3))
 def test_a_wrong_proximal_term_is_found_in_the_first_rounds(name):
     found = check_method(fedprox(WRONG[name]), None, proximal_weight=WEIGHT)
     assert "first rounds" in [failure.check for failure in found.failures]
@@ -47,6 +48,6 @@ def test_a_wrong_proximal_term_is_found_in_the_first_rounds(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", thinned(range(4), 4))
 def test_the_right_proximal_term_is_not_refused(seed):
     assert check_method(fedprox(lambda y, x: WEIGHT * (y - x)), None, seed, proximal_weight=WEIGHT).holds

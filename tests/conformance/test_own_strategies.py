@@ -32,7 +32,7 @@ STRATEGIES: list[tuple[Any, dict[str, Any]]] = [
     (S.ActiveFederated(2, (10,) * K), {}),
     (S.ActiveFederatedByReports(3), {}),
     (S.Available(S.PowerOfChoice(1, 2), S.BernoulliAvailability(0.7), "allow"), {}),
-    (S.LossMatching(PRIORITY, (0.5,) * K, 1.5, participation=S.UniformFraction(0.5)), SHARES),
+    (S.LossMatching(PRIORITY, (0.5,) * K, 1.5, fraction=0.5), SHARES),
     (S.GreedyShapley(2), {}),
     (S.UpperConfidenceShapley(2), {}),
     (S.SoftmaxShapley(3), {}),
@@ -41,8 +41,14 @@ STRATEGIES: list[tuple[Any, dict[str, Any]]] = [
 EXCEPTIONS: dict[Any, dict[str, str]] = {
     GROUPS: dict.fromkeys(("relabeling", "fair ties"), "its shares name the clients of each round")
 }
+# The rules that select are those of another one of these strategies.
+SAME_RULES = (S.Uniform(2, "weighted"), S.PowerOfChoice(2, "all"), S.SizeWeighted(S.Uniform(2)))
 CHECKS = [
-    pytest.param(check, id=f"{type(strategy).__name__}-{place}-{check.name}")
+    pytest.param(
+        check,
+        id=f"{type(strategy).__name__}-{place}-{check.name}",
+        marks=[pytest.mark.slow] * (strategy in SAME_RULES),
+    )
     for place, (strategy, options) in enumerate(STRATEGIES)
     for check in check_strategy.checks(strategy, exceptions=EXCEPTIONS.get(strategy), num_draws=250, **options)
 ]

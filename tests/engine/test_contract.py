@@ -1,26 +1,12 @@
 """Signatures, buffers, tables and error messages follow from the declaration of the contract."""
 
-from typing import get_args
-
 import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory.engine.contract import ARGUMENTS, KERNELS, RECORDS, SLOTS, Recorded
-from fedtheory.methods.rules import METHOD_RULES
-from fedtheory.selection.rules import RULES
+from fedtheory.engine.contract import RECORDS
 
 FED = ft.QuadraticFederation([1.0, 2.0, 3.0], [[0.0], [1.0], [5.0]], [0.5, 0.25, 0.25])
-
-
-def test_every_slot_has_known_arguments_and_writes_into_some_of_them() -> None:
-    assert len(SLOTS) == len(KERNELS) + len(RULES) + len(METHOD_RULES)
-    for slot in SLOTS.values():
-        assert set(slot.arguments) <= set(ARGUMENTS)
-        assert set(slot.writes) <= set(slot.arguments)
-        assert slot.returns in ("int64", "float64", "void")
-    used = {name for slot in SLOTS.values() for name in slot.arguments}
-    assert used == set(ARGUMENTS)
 
 
 def test_everything_that_can_be_recorded_has_the_shape_that_the_contract_says() -> None:
@@ -94,7 +80,3 @@ def test_a_round_is_valued_with_its_local_models_and_the_server_s_before_and_aft
         assert chosen == [0, 1]
         assert (before, after) == (models[t], models[t + 1])
         np.testing.assert_allclose(local, before - 0.1 * FED.gradients([before])[:2, 0], rtol=1e-15)
-
-
-def test_the_names_of_records_that_a_type_checker_accepts_are_those_of_the_table():
-    assert get_args(Recorded) == tuple(RECORDS)

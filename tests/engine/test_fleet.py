@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory.engine.loop import update_weights
 from fedtheory.federation.client_data import FederatedData
+from fedtheory.selection.availability import update_weights
 from fedtheory.selection.full import Full
 from fedtheory.selection.power_of_choice import PowerOfChoice
 

@@ -129,20 +129,3 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path, what: str) -> None:
     (tmp_path / "run.nc").write_bytes(STRANGE[what]())
     with pytest.raises(ValueError, match="path must be the file of a run, got"):
         Trajectory.load(tmp_path / "run.nc")
-
-
-@pytest.mark.parametrize(
-    ("path", "kind"),
-    [("nonexistent/run.nc", FileNotFoundError), ("file/run.nc", NotADirectoryError), ("", FileExistsError),
-     ("x" * 300, OSError), ("a\0b", ValueError), (b"run.nc", TypeError)],
-)  # fmt: skip
-def test_where_nothing_can_be_saved_nothing_is_left_behind(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: Any, kind: type[Exception]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "file").write_text("mine")
-    with pytest.raises(kind):
-        made().save(path)
-    with pytest.raises((OSError, TypeError, ValueError)):
-        Trajectory.load(path)
-    assert [file.name for file in tmp_path.iterdir()] == ["file"]

@@ -32,7 +32,6 @@ from fedtheory.selection import (
     SizeWeighted,
     Uniform,
 )
-from fedtheory.selection.participation import Everyone, PriorityDraws, UniformFraction
 from tests.bounds.hypotheses_of_the_documents import EXPECTED
 
 ALL = {
@@ -230,10 +229,10 @@ def draw_aligned(rng, fed):
     mask[0] = True
     busy = ft.QuadraticFederation(fed.curvatures, fed.centers, fed.weights + 1e-3, fed.minima, normalize=True)
     prioritized = ft.federation.prioritize(busy, mask)
-    draws = PriorityDraws(int(rng.integers(1, 4)))
-    participation = [Everyone(), Everyone(0.5), draws, draws, UniformFraction(0.6)][int(rng.integers(5))]
+    draws = {"num_draws": int(rng.integers(1, 4))}
+    priority = [{}, {}, draws, draws, {"fraction": 0.6}][int(rng.integers(5))]
     threshold = float(rng.choice([0, 0.3, 10]))
-    strategy = LossMatching(tuple(mask), prioritized.shares, threshold, participation=participation)
+    strategy = LossMatching(tuple(mask), prioritized.shares, threshold, **priority)
     return (prioritized.federation if rng.random() < 0.9 else fed), strategy
 
 

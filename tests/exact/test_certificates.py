@@ -9,9 +9,7 @@ import pytest
 from flint import arb, fmpq, fmpq_mat
 
 from fedtheory.arithmetic.matrices import is_semidefinite
-from fedtheory.exact._crossings import Place
 from fedtheory.exact._integer_forms import integer_forms
-from fedtheory.exact._one_dimension import _is_above
 from fedtheory.exact._problem import problem_of
 from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.exact.skews import skew_extremes
@@ -97,18 +95,6 @@ def test_no_certified_side_is_on_the_wrong_side_of_a_value_in_rational_arithmeti
         assert rho_diagonal.width <= 1e-12 * max(1.0, rho_diagonal.upper)
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_order_and_skew_at_a_model_are_those_in_rationals(seed):
-    fed, m, d, rng = drawn(seed)
-    problem = problem_of(fed)
-    judge, q = Judge(problem.fed, m, d), rng.dirichlet(np.ones(fed.num_clients))
-    for w in [*problem.fed.centers, *rng.standard_normal((4, fed.dim))]:
-        losses = judge.excess(rational(w)) + judge.minima
-        assert problem.order(w).tolist() == [sorted(set(losses)).index(loss) for loss in losses]
-        value = judge.skew(rational(q), rational(w))
-        assert problem.skew(q, w) == (np.inf if value is None else float(value))
-
-
 def least_in_balls(fed, q):
     """Infimum over w' for fixed frequencies: the least root of the characteristic polynomial of ``D^-1 N``."""
     judge = Judge(fed, 1, 1)
@@ -183,43 +169,3 @@ def test_clients_with_one_minimizer_and_other_minima_have_no_bound_by_the_correc
     rho_diagonal = selection_skew(fed, PowerOfChoice(1, 2), num_models=60).rho_diagonal
     assert rho_diagonal.lower <= 0.5
     assert rho_diagonal.upper == pytest.approx(0.5, rel=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("form", "left", "right", "is_above"),
-    [
-        # (y - 4) (y - 6) is negative between 4 and 6
-        ([[1, -5], [-5, 24]], 3, 7, False),
-        ([[1, -5], [-5, 24]], 5, 7, False),
-        ([[1, -5], [-5, 24]], 6, None, True),
-        ([[1, -5], [-5, 24]], None, 4, True),
-        ([[1, -5], [-5, 24]], None, None, False),
-        ([[-1, 5], [5, -24]], 4, 6, True),
-        ([[-1, 5], [5, -24]], 4, None, False),
-        ([[-1, 5], [5, -24]], 3, 6, False),
-        # y^2 + 1 is positive, 2 y - 1 is not
-        ([[1, 0], [0, 1]], None, None, True),
-        ([[0, 1], [1, -1]], 1, 2, True),
-        ([[0, 1], [1, -1]], 0, 2, False),
-    ],
-)
-def test_a_quadratic_is_nonnegative_on_an_interval_if_its_ends_are_and_its_vertex(form, left, right, is_above):
-    place = Place(np.zeros(2), left, right, 1, 0, is_crossing=False)
-    assert _is_above(np.array(form, dtype=object), place) is is_above
-    # the same in units of a quarter
-    quarters = place._replace(left=left and 4 * left, right=right and 4 * right, denominator=4)
-    assert _is_above(np.array(form, dtype=object), quarters) is is_above
-
-
-@pytest.mark.parametrize("constant", [Fraction(0), Fraction(3, 7), Fraction(-2, 5)])
-def test_the_form_of_an_inequality_is_its_difference_in_one_unit_at_all_models(constant):
-    rng = np.random.default_rng(3)
-    fed = QuadraticFederation(rng.uniform(1, 3, (3, 2)), rng.normal(size=(3, 2)), rng.dirichlet(np.ones(3)))
-    q, number, exact, judge = rng.dirichlet(np.ones(3)), 0.7, integer_forms(fed), Judge(fed, 1, 1)
-    form, units = exact.skew(q).above(number, constant), set()
-    for w in rng.normal(size=(4, 2)):
-        difference = (rational(q) - Fraction(number) * judge.p) @ judge.excess(rational(w)) + constant
-        z = exact.point(w)
-        units.add(Fraction(int(z @ form @ z), int(z[-1]) ** 2) / difference)
-    assert len(units) == 1
-    assert units.pop() > 0

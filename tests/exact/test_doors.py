@@ -20,7 +20,7 @@ from fedtheory.selection.active_federated import ActiveFederated
 from fedtheory.selection.availability import Available, BernoulliAvailability
 from fedtheory.selection.independent import Independent
 from fedtheory.selection.laws import Fixed, Moments, Ranked, Scheduled
-from fedtheory.selection.power_of_choice import ClippedLoss, HalvingCandidates, PowerOfChoice
+from fedtheory.selection.power_of_choice import HalvingCandidates, PowerOfChoice
 from fedtheory.selection.uniform import Uniform
 
 THREE = QuadraticFederation([1.0, 2.0, 3.0], [[0.0], [1.0], [-2.0]], [0.5, 0.25, 0.25])
@@ -49,7 +49,6 @@ UNKNOWN = [
     Independent(1, "approximate"),
     PowerOfChoice(1, 2, loss="minibatch"),
     PowerOfChoice(1, 2, loss="last"),
-    PowerOfChoice(1, 2, transform=ClippedLoss(1.0)),
     ActiveFederated(1, [1, 1, 1]),
     Available(Uniform(1), BernoulliAvailability(0.9)),
 ]

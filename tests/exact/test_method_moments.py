@@ -165,7 +165,6 @@ def test_moments_are_enough_for_server_momentum_and_refused_where_clients_have_s
         (Proportional(2), {"method": FedDyn(1.0)}, "strategy must select different clients with FedDyn"),
         (Full(), {"method": FedDyn(1.0), "relative_noise": 0.5}, "relative_noise must be 0.0 with FedDyn"),
         (Full(), {"method": FedDyn(1.0), "server_step_size": 0.5}, "server_step_size must be 1.0 with FedDyn"),
-        (Full(), {"method": FedDyn(1.0), "aggregation": "model"}, "aggregation must be difference with FedDyn"),
     ],
 )
 def test_what_has_no_closed_recursion_is_refused(strategy, options, text):

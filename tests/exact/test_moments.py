@@ -9,7 +9,6 @@ from itertools import product
 import numpy as np
 import pytest
 
-from fedtheory.engine.schedule import InverseTime
 from fedtheory.exact.moments import expected_gap
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.selection.full import Full
@@ -105,7 +104,7 @@ def test_moments_with_a_negative_variance_are_refused():
 TINY_STEPS = [0.5, 0.25, 0.125, 0.125]
 
 
-def tiny_case(strategy, aggregation="difference"):
+def tiny_case(strategy):
     """Two clients in one dimension, two rounds of two steps, noise +-1/2: all runs, in rational arithmetic."""
     h, c, p = [Fraction(1), Fraction(3, 2)], [Fraction(1), Fraction(-2)], [Fraction(1, 4), Fraction(3, 4)]
     minimizer = sum(x * y * z for x, y, z in zip(p, h, c, strict=True)) / sum(x * y for x, y in zip(p, h, strict=True))
@@ -122,8 +121,7 @@ def tiny_case(strategy, aggregation="difference"):
         for (w, q), (who, omega, chance) in product(runs.items(), laws[strategy]):
             ends = [local_ends(w, h[k], c[k], [Fraction(eta) for eta in TINY_STEPS[2 * t : 2 * t + 2]]) for k in who]
             for choice in product(*ends):
-                moved = sum(x * (y - w) for x, y in zip(omega, choice, strict=True)) + w
-                new = moved if aggregation == "difference" else moved + (sum(omega) - 1) * w
+                new = sum(x * (y - w) for x, y in zip(omega, choice, strict=True)) + w
                 after[new] = after.get(new, 0) + q * chance / 4 ** len(who)
         runs = after
         gaps.append(sum(q * (w - minimizer) ** 2 for w, q in runs.items()))
@@ -144,13 +142,12 @@ def agrees(computed, truth):
     return np.allclose(computed, truth, rtol=1e-13, atol=0)
 
 
-@pytest.mark.parametrize("aggregation", ["difference", "model"])
 @pytest.mark.parametrize("strategy", [Proportional(2), Uniform(1), Uniform(1, "weighted"), Full()])
-def test_enumeration_of_all_runs_in_rational_arithmetic_agrees(strategy, aggregation):
-    fed, noise, truth = tiny_case(strategy, aggregation)
-    assert agrees(expected_gap(fed, strategy, 2, 2, TINY_STEPS, [2.0], noise, aggregation=aggregation), truth)
+def test_enumeration_of_all_runs_in_rational_arithmetic_agrees(strategy):
+    fed, noise, truth = tiny_case(strategy)
+    assert agrees(expected_gap(fed, strategy, 2, 2, TINY_STEPS, [2.0], noise), truth)
     as_matrix = QuadraticFederation(fed.matrices, fed.centers, fed.weights)
-    assert agrees(expected_gap(as_matrix, strategy, 2, 2, TINY_STEPS, [2.0], noise, aggregation=aggregation), truth)
+    assert agrees(expected_gap(as_matrix, strategy, 2, 2, TINY_STEPS, [2.0], noise), truth)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -171,17 +168,6 @@ def test_full_participation_without_noise_is_gradient_descent():
         w = w - eta * fed.gradient(w)
     gaps = expected_gap(fed, Full(), ROUNDS, 1, eta, INITIAL)
     assert gaps[-1] == pytest.approx(float(fed.excess(w)), rel=1e-12)
-
-
-def test_unequal_weights_diverge_geometrically_when_the_coefficients_do_not_sum_to_one():
-    # Power-of-Choice, Appendix E with models: F_1 = F_2 = (w-1)^2/2, p = (3/4, 1/4), one client with coefficient 2 p_k.
-    # Starting at w = 1 every local model is 1, so after one round w is 3/2 or 1/2 and the gap is 1/8.
-    fed = QuadraticFederation([1.0, 1.0], [[1.0], [1.0]], [0.75, 0.25])
-    strategy = Uniform(1, "weighted")
-    by_model = expected_gap(fed, strategy, 40, 1, InverseTime(mu=1.0, gamma=8.0), [1.0], aggregation="model")
-    assert by_model[1] == pytest.approx(1 / 8, rel=1e-14)
-    assert by_model[40] > 100
-    assert expected_gap(fed, strategy, 40, 1, InverseTime(mu=1.0, gamma=8.0), [1.0])[40] == 0
 
 
 def test_tiny_steps_keep_their_digits():

@@ -27,7 +27,6 @@ from fedtheory.selection import (
     Proportional,
     Uniform,
 )
-from fedtheory.selection.participation import PriorityDraws
 from fedtheory.theorem.assumptions import BoundedGradients, Hypothesis, Noise, Smooth
 from fedtheory.theorem.bound import states
 from fedtheory.theorem.domains import POSITIVE
@@ -425,7 +424,7 @@ def test_gradients_bounded_given_the_indicators_are_not_proved_with_noise():
         for_run(fedalign.full_participation_gap, priority.federation, strategy, gradient_noise=1.0, **run)
     noisy = for_run(fedalign.full_participation_gap, priority.federation, strategy, gradient_noise=1.0, G2=1e6, **run)
     assert (noisy["G2"], noisy["sigma2"]) == (1e6, 1.0)
-    drawn = LossMatching(tuple(priority.priority), priority.shares, participation=PriorityDraws(4))
+    drawn = LossMatching(tuple(priority.priority), priority.shares, num_draws=4)
     assert for_run(fedalign.partial_participation_gap, priority.federation, drawn, **run)["num_draws"] == 4
     with pytest.raises(AssumptionViolated, match=r"drawn with replacement, .*: got selection 'loss matching'"):
         for_run(fedalign.partial_participation_gap, priority.federation, strategy, num_draws=4, **run)

@@ -15,6 +15,7 @@ from fedtheory.exact._forms import forms
 from fedtheory.exact._problem import problem_of
 from fedtheory.exact._ranking import largest_product
 from fedtheory.exact.selection_skews import selection_skew
+from fedtheory.exact.skew_intervals import SelectionSkew
 from fedtheory.exact.skews import skew, skew_extremes
 from fedtheory.exact.subsets import subset_minima
 from fedtheory.federation.quadratic import QuadraticFederation
@@ -24,6 +25,7 @@ from fedtheory.selection.laws import Ranked
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.uniform import Uniform
+from fedtheory.statistics.interval import Interval
 
 OPPOSITE = QuadraticFederation([1.0, 1.0], [[1.0], [-1.0]], [0.5, 0.5])
 
@@ -207,3 +209,10 @@ def test_a_large_common_minimum_costs_no_digits(strategy, dim):
     for low, high in zip(*(selection_skew(each, strategy, num_models=50) for each in (fed, lifted)), strict=True):
         # Losses about 1e9 rank the clients just as well, but differences of them are wrong by 1e-7.
         assert list(high) == pytest.approx(list(low), rel=1e-12)
+
+
+def test_a_skew_is_rounded_outward() -> None:
+    third, exact = Interval(1 / 3, 2 / 3, "rankings", "search"), Interval.exact(1 / 3, "fixed")
+    lines = repr(SelectionSkew(third, Interval(0.0, np.inf), exact)).splitlines()
+    for line, numbers in zip(lines[1:], ("[0.333333, 0.666667]", "[0, inf]", "[0.333333, 0.333334]"), strict=True):
+        assert numbers in line

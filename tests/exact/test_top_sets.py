@@ -7,10 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-import fedtheory.exact._top_sets as module
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
-from fedtheory.exact._problem import problem_of
-from fedtheory.exact._top_sets import is_tractable, least_over_top_sets
 from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.exact.skews import skew_extremes
 from fedtheory.federation.quadratic import QuadraticFederation
@@ -27,21 +24,6 @@ def observed_top_sets(fed, m):
 
 def infimum(fed, members):
     return skew_extremes(fed, np.isin(np.arange(fed.num_clients), members) / len(members))[0]
-
-
-def flat(fed):
-    """Equal curvatures, so that all differences of losses are affine and no curvature bounds them."""
-    return QuadraticFederation(np.ones(fed.num_clients), fed.centers, fed.weights)
-
-
-@pytest.mark.parametrize(("seed", "m"), [(0, 2), (1, 2), (2, 3)])
-@pytest.mark.parametrize("curvatures", ["different", "equal"])
-def test_no_set_that_is_seen_on_top_is_excluded_and_sets_below_the_bound_are_never_seen(seed, m, curvatures):
-    fed = power_of_choice_quadratics(9, 3, rng=seed)
-    fed = flat(fed) if curvatures == "equal" else fed
-    seen = observed_top_sets(fed, m)
-    lower = least_over_top_sets(problem_of(fed), m, np.inf).lower
-    assert lower <= min(infimum(fed, members) for members in seen) + 1e-12
 
 
 def test_the_bound_equals_the_search_on_the_instance_of_the_paper():
@@ -70,41 +52,3 @@ def test_a_client_that_dominates_another_keeps_it_from_the_top():
     np.testing.assert_allclose(tuple(rho_bar), infimum(fed, (2,)), atol=1e-11)
     two = selection_skew(fed, PowerOfChoice(2, 3), num_models=200).rho_bar
     np.testing.assert_allclose(tuple(two), min(infimum(fed, (0, 2)), infimum(fed, (1, 2))), rtol=1e-9, atol=1e-15)
-
-
-def with_minima(seed, num_clients=5):
-    """Clients of the paper's recipe, weights, curvatures and minima of which no two are alike."""
-    fed = power_of_choice_quadratics(num_clients, 2, rng=seed)
-    minima = 3 * np.random.default_rng(seed).random(num_clients)
-    return QuadraticFederation(fed.curvatures, fed.centers + 7.0, fed.weights, minima)
-
-
-@pytest.mark.parametrize("seed", [1, 5, 7])
-def test_models_at_which_programs_end_close_the_interval_without_a_search(seed):
-    fed = with_minima(seed, 8)
-    found = least_over_top_sets(problem_of(fed), 2, np.inf)
-    on_top = np.argsort(fed.losses(found.models[-1]))[-2:]
-    assert infimum(fed, on_top) == pytest.approx(found.lower, rel=1e-9)
-    assert selection_skew(fed, PowerOfChoice(2, 8), num_models=1).rho_bar.width <= 1e-12
-
-
-@pytest.mark.parametrize(("lift", "is_excluded"), [(0.0, False), (2.0**-40, True), (-(2.0**-40), False)])
-def test_a_set_that_ties_at_a_single_model_is_not_excluded(lift, is_excluded):
-    # F_1 - F_0 = |w|^2 + lift, so that with lift 0 client 0 ties for the first place at 0 and nowhere else. The last
-    # client is not needed for that.
-    fed = QuadraticFederation([1.0, 3.0, 2.0], np.zeros((3, 2)), np.full(3, 1 / 3), [0.0, lift, 0.0])
-    exact = problem_of(fed).exact
-    for multipliers in ([1.0, 1.0, 0.0], [0.5, 3.0, 0.0]):
-        assert module._excludes(exact, np.array([True, False, False]), np.array(multipliers)) is is_excluded
-    assert not module._excludes(exact, np.array([True, False, False]), np.array([1.0, 0.0, 0.0]))
-
-
-def test_many_sets_and_other_curvatures_are_left_to_the_bound_over_all_rankings():
-    fed = power_of_choice_quadratics(100, 2)
-    assert is_tractable(problem_of(fed), 2)
-    assert not is_tractable(problem_of(fed), 10)
-    few = power_of_choice_quadratics(5, 2)
-    assert not is_tractable(problem_of(QuadraticFederation(few.matrices, few.centers, few.weights)), 2)
-    assert not is_tractable(problem_of(few), 5)
-    assert is_tractable(problem_of(few), 4)
-    assert not is_tractable(problem_of(QuadraticFederation(few.curvatures, 0 * few.centers, few.weights)), 2)

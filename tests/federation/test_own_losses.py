@@ -66,6 +66,7 @@ def test_compiled_functions_and_named_data_do_as_well() -> None:
     assert (runs[0] == runs[1]).all()
 
 
+@pytest.mark.slow  # compiles a loop for these functions; docs/howto/own_loss.md runs one in the fast tier
 def test_without_a_minimizer_the_loss_is_recorded_and_the_gap_says_what_it_needs() -> None:
     fed = ft.federation.LossFederation(loss, gradient, DATA, WEIGHTS, dim=2)
     settings = {"num_rounds": 3, "step_size": 0.1}

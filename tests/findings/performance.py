@@ -18,6 +18,7 @@ def steeper(data: Any) -> Any:
 CHANGED = {
     "clients": steeper,
     "round": lambda data: of(data, "peers_peer", "numba loop", "peers_ratio", 10),
+    "first": lambda data: of(data, "peers_workload", "pow-d, first call", "peers_ratio", 10),
     "faster": lambda data: scaled(data, "peers_ratio", 0.1),
     "orders": steeper,
     "agree": lambda data: scaled(data, "peers_agreement", 10),

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from fedtheory.formal import AXIOMS, FOLDER, FOUNDATION
+from fedtheory.formal import AXIOMS
 from fedtheory.worst_case import Problem, closed_form
 from tests.formal.test_coqc import (
     accepted_with_reserved_names,
+    all_compiled,
     assumptions,
     coqc,
     pytestmark,  # noqa: F401, which marks this module, too
@@ -19,18 +20,13 @@ from tests.worst_case.closed_form_methods import METHODS
 
 STATED = [name for name in METHODS if name != "unbiased compressor"]
 """Those without noises, which have no formal statement yet."""
-SOME = ["gradient descent", "EF21", "partial participation"]
+SOME = ["gradient descent", "partial participation"]
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the files that exported theorems need."""
-    folder = tmp_path_factory.mktemp("coq")
-    for name in FOUNDATION:
-        shutil.copyfile(FOLDER / f"{name}.v", folder / f"{name}.v")
-        answer = coqc(folder, f"{name}.v")
-        assert answer.returncode == 0, answer.stderr
-    return folder
+    """A copy of all compiled files, to add to."""
+    return shutil.copytree(all_compiled(tmp_path_factory), tmp_path_factory.mktemp("closed") / "copy")
 
 
 @pytest.mark.parametrize("name", [pytest.param(one, marks=[] if one in SOME else pytest.mark.long) for one in STATED])

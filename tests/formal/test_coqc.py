@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,11 @@ from fedtheory.formal import AXIOMS, FOLDER, FOUNDATION, PRINTED, PROVED
 from fedtheory.worst_case import Problem
 from fedtheory.worst_case._coq_names import reserved
 from fedtheory.worst_case.formal_theorems import HEAD, file_of
+from tests.environment import ROOT
 from tests.formal.assumed import assumed_beyond
 from tests.formal.reading import premises, source
 from tests.formal.test_exported import SOME, STATED, averaging, drawn_step, exported, gradient_step, worst_of
-from tests.formal.test_formal import FILES, code, code_of_page
+from tests.formal.test_formal import FILES, code
 from tests.formal.test_names import KEYWORDS, USED
 
 MISSING = [program for program in ("coqc", "coq_makefile", "make") if shutil.which(program) is None]
@@ -36,6 +37,12 @@ pytestmark = [
 ]
 
 
+def code_of_page() -> list[str]:
+    """The Coq code on the page about machine-checked theorems."""
+    page = (ROOT / "docs" / "theory" / "machine_checked.md").read_text(encoding="utf-8")
+    return re.findall(r"^```coq\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+
+
 def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
@@ -44,22 +51,30 @@ def coqc(folder: Path, file: str) -> subprocess.CompletedProcess[str]:
     return run(folder, "coqc", "-q", "-R", ".", "FedTheory", file)
 
 
-@pytest.fixture(scope="module")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with all files, which coqc has accepted."""
-    folder = tmp_path_factory.mktemp("coq")
+@cache
+def made(factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A folder with all files after their compilation, and the complaint if one of them is refused."""
+    folder = factory.mktemp("coq")
     for file in [*FILES, "_CoqProject"]:
         shutil.copyfile(FOLDER / file, folder / file)
     for command in (["coq_makefile", "-f", "_CoqProject", "-o", "Makefile"], ["make", "-j2"]):
         answer = run(folder, *command)
-        assert answer.returncode == 0, answer.stderr
+        if answer.returncode:
+            return folder, answer.stderr
+    return folder, ""
+
+
+def all_compiled(factory: pytest.TempPathFactory) -> Path:
+    """A folder with all files, which coqc has accepted; all tests of a process share it."""
+    folder, complaint = made(factory)
+    assert complaint == ""
     return folder
 
 
 @pytest.fixture
-def folder(compiled: Path, tmp_path: Path) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> Path:
     """A copy of the compiled files, to add to."""
-    return shutil.copytree(compiled, tmp_path / "copy")
+    return shutil.copytree(all_compiled(tmp_path_factory), tmp_path / "copy")
 
 
 def theorems(file: str) -> list[str]:

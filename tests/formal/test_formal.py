@@ -8,7 +8,6 @@ import pytest
 
 from fedtheory.formal import FOLDER, PRINTED, PROVED, REFUTED
 from fedtheory.verification import known_bounds
-from tests.environment import ROOT
 from tests.formal.reading import source, statement
 
 FILES = sorted(file.name for file in FOLDER.glob("*.v"))
@@ -126,15 +125,3 @@ def test_nothing_is_assumed_without_being_said(file: str) -> None:
 @pytest.mark.parametrize("sentence", ["Admitted.", "Axiom a : False.", "Parameter a : False.", "Unset Guard Checking."])
 def test_what_is_unproved_is_seen(sentence: str) -> None:
     assert UNPROVED.search(code(f"Lemma x : True. (* Qed *) {sentence}"))
-
-
-def code_of_page() -> list[str]:
-    """The Coq code on the page about machine-checked theorems."""
-    page = (ROOT / "docs" / "theory" / "machine_checked.md").read_text(encoding="utf-8")
-    return re.findall(r"^```coq\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
-
-
-def test_the_page_shows_what_is_in_the_files() -> None:
-    theorem, example, *_ = code_of_page()
-    assert theorem in source("Gradients.v")
-    assert example == source("Examples.v")

@@ -163,7 +163,10 @@ FAMILIES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("kind", FAMILIES)
+# The wells alone need a round loop of their own for it.
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[pytest.mark.slow] * (kind == "wells")) for kind in FAMILIES]
+)
 def test_every_family_takes_the_correction_of_gradients(kind: str) -> None:
     """Two steps of each client with its own gradient, less its control variate, plus the mean of all, by hand."""
     fed, rng = FAMILIES[kind], np.random.default_rng(3)

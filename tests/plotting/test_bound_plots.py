@@ -55,14 +55,3 @@ def test_a_lower_limit_that_is_not_positive_is_drawn_at_a_hundredth_of_the_mean(
     measured(axes, X, MEAN, lower, 1.1 * MEAN, label="mean")
     drawn = {x: y for x, y in axes.collections[0].get_paths()[0].vertices.tolist() if y < MEAN[int(x) - 1]}
     assert {x: drawn[x] for x in (3, 4, 5)} == pytest.approx({3: 1 / 300, 4: 0.9 / 4, 5: 1 / 500}, rel=1e-14)
-
-
-def test_what_is_known_without_simulation_is_black_and_drawn_only_where_it_is_known(axes):
-    bound_versus_error(axes, X, (MEAN, MEAN, MEAN), {"a": 2 * MEAN}, exact=1.1 * MEAN, floor=0.05)
-    known = {label: line(axes, label) for label in ("exact expectation", "error floor, small steps")}
-    assert np.array_equal(known["exact expectation"].get_ydata(), 1.1 * MEAN)
-    assert set(known["error floor, small steps"].get_ydata()) == {0.05}
-    assert {drawn.get_color() for drawn in known.values()} == {"black"}
-    bare = axes.figure.add_subplot()
-    bound_versus_error(bare, X, (MEAN, MEAN, MEAN), {"a": 2 * MEAN}, exact=np.full(X.size, np.nan))
-    assert "exact expectation" not in bare.get_legend_handles_labels()[1]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 
-from fedtheory.plotting.style import COLORS, appearance, legend_below, log_places
+from fedtheory.plotting.style import COLORS, log_places
 
 mpl.use("Agg")
 
@@ -23,15 +23,6 @@ SIMULATIONS = {
 }
 # About 25 of 255 steps.
 APART = 0.1
-
-
-@pytest.fixture
-def figure():
-    import matplotlib.pyplot as plt
-
-    figure, _ = plt.subplots(1, 2)
-    yield figure
-    plt.close(figure)
 
 
 def seen(eye: str, color: str) -> Any:
@@ -50,22 +41,6 @@ def test_colors_stay_apart_for_every_eye(eye):
 def test_a_red_and_a_green_of_the_same_lightness_would_fail_the_same_test():
     red, green = "#cc4c33", "#858033"
     assert closest("normal", (red, green)) > APART > closest("deutan", (red, green))
-
-
-def test_the_legend_names_every_label_once_and_lies_below_the_panels():
-    import matplotlib.pyplot as plt
-
-    with appearance():
-        figure, panels = plt.subplots(1, 2)
-        for axes in panels:
-            axes.plot([1, 2], label="same")
-        panels[1].plot([2, 1], label="other")
-        legend_below(figure)
-        figure.canvas.draw()
-    (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["same", "other"]
-    assert all(not legend.get_window_extent().overlaps(axes.get_tightbbox()) for axes in panels)
-    plt.close(figure)
 
 
 @given(st.integers(1, 20_000), st.integers(2, 300))

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from fedtheory.sampling import JointLaw, estimator_variance, smallest_uniform_v, variance, variance_bound
-from fedtheory.sampling.correlated import IndependentSampling, NiceSampling
 from fedtheory.sampling.probability_matrices import admissibility_margin
 
 
@@ -21,10 +20,23 @@ def random_law(rng, n):
     return JointLaw(members, weights / weights.sum())
 
 
+def independent(p):
+    """Probability matrix of independent sampling."""
+    matrix = np.outer(p, p)
+    np.fill_diagonal(matrix, p)
+    return matrix
+
+
 def enumerated(law, vectors):
     p = np.diagonal(law.matrix)
-    errors = [(vectors[members] / p[members, None]).sum(axis=0) - vectors.sum(axis=0) for members, _ in law.outcomes()]
+    errors = [(vectors[members] / p[members, None]).sum(axis=0) - vectors.sum(axis=0) for members in law.members]
     return float(law.probabilities @ [error @ error for error in errors])
+
+
+def test_the_matrix_of_a_law_has_the_probabilities_of_pairs() -> None:
+    law = random_law(np.random.default_rng(5), 4)
+    pairs = [[law.probabilities[law.members[:, i] & law.members[:, j]].sum() for j in range(4)] for i in range(4)]
+    np.testing.assert_allclose(law.matrix, pairs, atol=1e-15)
 
 
 def test_the_variance_from_the_matrix_is_that_of_all_outcomes() -> None:
@@ -52,7 +64,7 @@ def test_lemma_1_and_its_smallest_v() -> None:
 def test_independent_sampling_admits_one_minus_p_and_attains_the_bound() -> None:
     rng = np.random.default_rng(3)
     p, vectors = rng.uniform(0.1, 1, 5), rng.normal(size=(5, 3))
-    matrix = IndependentSampling(p).matrix
+    matrix = independent(p)
     norms = np.linalg.norm(vectors, axis=1)
     assert admissibility_margin(matrix, 1 - p) == pytest.approx(0, abs=1e-15)
     assert estimator_variance(matrix, vectors) == pytest.approx(variance_bound(norms, p, 1 - p), rel=1e-12)
@@ -88,5 +100,5 @@ def test_correlated_samplings_whose_variance_is_known_exactly(matrix, vectors, e
 
 
 def test_two_of_three_needs_a_larger_v_than_independent_sampling() -> None:
-    assert smallest_uniform_v(NiceSampling(3, 2).matrix) == pytest.approx(1 / 2, rel=1e-12)
-    assert smallest_uniform_v(IndependentSampling([2 / 3] * 3).matrix) == pytest.approx(1 / 3, rel=1e-12)
+    assert smallest_uniform_v(np.eye(3) / 3 + 1 / 3) == pytest.approx(1 / 2, rel=1e-12)
+    assert smallest_uniform_v(independent(np.full(3, 2 / 3))) == pytest.approx(1 / 3, rel=1e-12)

@@ -8,14 +8,12 @@ import numpy as np
 import pytest
 
 from fedtheory import sampling as s
-from fedtheory.sampling.availability import available_probabilities
 from fedtheory.sampling.cohorts import cohort_law
-from fedtheory.sampling.correlated import ExactlyOne, IndependentSampling, NiceSampling
 from fedtheory.sampling.inclusion import power_of_choice_inclusion
 from fedtheory.sampling.probability_matrices import admissibility_margin, probability_matrix
 
 NAN, INF = float("nan"), float("inf")
-HERE, HALVES, NEVER = [True, True], [0.5, 0.5], ExactlyOne([0.0, 1.0]).matrix
+HALVES, NEVER = [0.5, 0.5], np.diag([0.0, 1.0])
 PROBABILITIES = (s.optimal_probabilities, s.approximate_probabilities, s.rational_probabilities, s.improvement_factor)
 REFUSED: list[tuple[Callable[..., Any], list[Any]]] = [
     *((one, [norms, 1]) for one in PROBABILITIES for norms in ([1.0, -2.0], [1.0, NAN], [INF, 1.0], [[1.0]])),
@@ -30,12 +28,6 @@ REFUSED: list[tuple[Callable[..., Any], list[Any]]] = [
     (s.clustered_distributions, [[1.0], 0]),
     (s.clustered_covariance, [[[0.5, 0.6]]]),
     (s.clustered_covariance, [np.zeros((0, 2))]),
-    (available_probabilities, [[1.0, 2.0], 1, [1, 0], HALVES]),
-    (available_probabilities, [[1.0, 2.0], 1, [True], HALVES]),
-    (available_probabilities, [[1.0, 2.0], 1, HERE, [0.0, 0.5]]),
-    (available_probabilities, [[1.0, 2.0], 1, HERE, [1.5, 0.5]]),
-    (available_probabilities, [[1.0, 2.0], 3, HERE, HALVES]),
-    (available_probabilities, [[-1.0, 2.0], 1, HERE, HALVES]),
     (cohort_law, [[1] * 17, [1] * 17, 1, 2]),
     *((law, arguments) for law in (cohort_law, power_of_choice_inclusion) for arguments in (
         [[1, 0], [1, 2], 1, 2], [[1, 1], [1, 2], 3, 2], [[1, 1], [1], 1, 2], [[1, -1], [1, 2], 1, 1],
@@ -45,9 +37,6 @@ REFUSED: list[tuple[Callable[..., Any], list[Any]]] = [
     (s.JointLaw, [[[1, 0]], [1.0]]),
     (s.JointLaw, [[[True, False]], [0.5]]),
     (s.JointLaw, [[[True, False]], HALVES]),
-    (ExactlyOne, [[0.5, 0.6]]),
-    (NiceSampling, [3, 4]),
-    (IndependentSampling, [[0.5, 1.2]]),
     (probability_matrix, [[[0.5, 0.2]]]),
     (probability_matrix, [[[0.5, 0.2], [0.3, 0.5]]]),
     (probability_matrix, [[[0.5, 0.6], [0.6, 0.5]]]),  # more often together than alone
@@ -77,9 +66,3 @@ def named(value: Any) -> str:
 def test_what_is_no_such_problem_is_refused(function: Callable[..., Any], arguments: list[Any]) -> None:
     with pytest.raises((TypeError, ValueError), match="must"):
         function(*arguments)
-
-
-def test_laws_of_more_clients_than_can_be_listed_are_refused() -> None:
-    for made in (NiceSampling(40, 20), IndependentSampling(np.full(30, 0.5))):
-        with pytest.raises(ValueError, match="at most 20 clients"):
-            _ = made.law

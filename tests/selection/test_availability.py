@@ -11,13 +11,7 @@ from numba import njit
 import fedtheory as ft
 from fedtheory.bounds import fedavg, power_of_choice
 from fedtheory.selection.active_federated import ActiveFederated
-from fedtheory.selection.availability import (
-    AlternatingGroups,
-    AvailabilityRule,
-    Available,
-    BernoulliAvailability,
-    MarkovAvailability,
-)
+from fedtheory.selection.availability import AlternatingGroups, AvailabilityRule, Available, BernoulliAvailability
 from fedtheory.selection.full import Full
 from fedtheory.selection.greedy_shapley import GreedyShapley
 from fedtheory.selection.independent import Independent
@@ -190,23 +184,9 @@ def test_coins_have_their_probabilities_and_no_memory():
     assert abs(together - 0.04) < 5 * np.sqrt(0.04 * 0.96 / 20_000)
 
 
-@pytest.mark.slow
-def test_markov_chains_start_stationary_and_step_by_their_probabilities():
-    leave, join = 0.2, 0.3  # stationary: there with probability 0.6
-    chain = MarkovAvailability(leave, join)
-    starts = np.array([presences(chain, 3, 1, seed)[0] for seed in range(3000)])
-    assert abs(starts.mean() - 0.6) < 5 * np.sqrt(0.24 / 9000)
-    rows = presences(chain, 1, 40_000)[:, 0]
-    left, came = ~rows[1:][rows[:-1]], rows[1:][~rows[:-1]]
-    assert abs(left.mean() - leave) < 5 * np.sqrt(leave * (1 - leave) / left.size)
-    assert abs(came.mean() - join) < 5 * np.sqrt(join * (1 - join) / came.size)
-
-
-@given(st.integers(0, 5), st.integers(1, 9), st.floats(0, 1), st.floats(0, 1))
-def test_present_counts_are_right_for_any_parameters(seed, num_clients, first, second):
-    for availability in (
-        AlternatingGroups(first), BernoulliAvailability(first), MarkovAvailability(first, second)
-    ):  # fmt: skip
+@given(st.integers(0, 5), st.integers(1, 9), st.floats(0, 1))
+def test_present_counts_are_right_for_any_parameters(seed, num_clients, share):
+    for availability in (AlternatingGroups(share), BernoulliAvailability(share)):
         present, counts = attended(availability, num_clients, 5, seed)
         np.testing.assert_array_equal(counts, present.sum(axis=1))
 
@@ -232,7 +212,6 @@ def test_a_shortfall_is_refused_unless_allowed():
     ("availability", "covered"),
     [
         (BernoulliAvailability(0.5), True),
-        (MarkovAvailability(0.1, 0.1), False),
         (AlternatingGroups(), False),
         (Fixed(0), False),  # does not say whether it has a memory
     ],

@@ -25,8 +25,7 @@ EXAMPLES: dict[str, Any] = {
     "Full": ft.selection.Full(),
     "Independent": ft.selection.Independent(2.5),
     "LossMatching": ft.selection.LossMatching(
-        (True, True, False, False, False, False), (0.5,) * K, 1.5,
-        participation=ft.selection.UniformFraction(0.5),
+        (True, True, False, False, False, False), (0.5,) * K, 1.5, fraction=0.5
     ),
     "Periodic": ft.selection.Periodic(np.eye(K)),
     "PowerOfChoice": ft.selection.PowerOfChoice(2, 4),

@@ -8,8 +8,7 @@ from scipy.stats import chi2
 
 import fedtheory as ft
 from fedtheory.bounds import optimal_client_sampling as ocs
-from fedtheory.sampling import JointLaw, optimal_probabilities, variance
-from fedtheory.sampling.availability import available_probabilities, error_parts
+from fedtheory.sampling import optimal_probabilities, variance
 from fedtheory.selection.independent import Independent
 from tests.environment import sized
 
@@ -114,7 +113,7 @@ def test_the_estimator_is_unbiased_with_the_variance_of_eq_6_and_of_candidates_w
     strategy = Independent(BUDGET, probabilities, max_iterations=N, num_candidates=size)
     norms, total, mean, second = WEIGHTS * np.linalg.norm(UPDATES, axis=1), WEIGHTS @ UPDATES, np.zeros(2), 0.0
     for asked in subsets(size):
-        p = available_probabilities(norms, BUDGET, np.isin(np.arange(N), asked), np.full(N, size / N))[asked]
+        p = optimal_probabilities(norms[asked], BUDGET)
         weighed = weighed_by_the_rule(strategy, asked)
         for sent in itertools.product([True, False], repeat=size):
             chance = np.prod(np.where(sent, p, 1 - p)) / len(subsets(size))
@@ -122,7 +121,7 @@ def test_the_estimator_is_unbiased_with_the_variance_of_eq_6_and_of_candidates_w
             mean += chance * estimate
             second += chance * ((estimate - total) ** 2).sum()
     np.testing.assert_allclose(mean, total, rtol=1e-13)
-    assert second == pytest.approx(parts(size).total, rel=1e-12)
+    assert second == pytest.approx(variance_among_candidates(norms, size), rel=1e-12)
     if size == N:
         assert second == pytest.approx(variance(norms, optimal_probabilities(norms, BUDGET)), rel=1e-12)
 
@@ -137,19 +136,12 @@ def weighed_by_the_rule(strategy, asked):
     return weighed
 
 
-def parts(size):
-    here = np.array([np.isin(np.arange(N), asked) for asked in subsets(size)])
-    terms = WEIGHTS[:, None] * UPDATES
-    return error_parts(
-        [terms], [1.0], JointLaw(here, np.full(len(here), 1 / len(here))), terms.sum(axis=0),
-        lambda norms, there: available_probabilities(norms, BUDGET, there, np.full(N, size / N)),
-    )  # fmt: skip
-
-
-def test_asking_only_some_adds_the_variance_that_the_docstring_says():
-    terms = WEIGHTS[:, None] * UPDATES
+def variance_among_candidates(norms, size):
+    """Mean over the sets Q of the variance given Q, plus the variance of Q, as the docstring of the strategy says."""
+    scaled, terms = N / size * norms, WEIGHTS[:, None] * UPDATES
+    given = [variance(scaled[asked], optimal_probabilities(scaled[asked], BUDGET)) for asked in subsets(size)]
     spread = (terms**2).sum() - (terms.sum(axis=0) ** 2).sum() / N
-    assert parts(3).availability == pytest.approx(N / 3 * (N - 3) / (N - 1) * spread, rel=1e-12)
+    return np.mean(given) + N / size * (N - size) / (N - 1) * spread
 
 
 def test_every_set_of_candidates_is_equally_likely():

@@ -11,8 +11,8 @@ import fedtheory as ft
 from fedtheory.engine.inclusion import inclusions
 from fedtheory.errors import DivergenceWarning
 from fedtheory.federation.prioritized import prioritize
+from fedtheory.selection.availability import Available, BernoulliAvailability
 from fedtheory.selection.loss_matching import AnnealedThreshold, LossMatching, matches
-from fedtheory.selection.participation import Everyone, PriorityDraws, UniformFraction
 
 INFINITY = float("inf")
 
@@ -72,14 +72,15 @@ def test_a_schedule_is_followed_round_by_round():
     assert not np.allclose(run_of(aligned, strategy).models[0, -1], twin(aligned, eps[::-1], 12, 2)[-1])
 
 
-def test_equal_losses_tell_the_two_comparisons_apart():
+def test_clients_of_equal_loss_are_excluded_for_threshold_0():
     # Twins: the losses are always equal, bit by bit.
     fed = ft.QuadraticFederation([1.0, 1.0], [[0.0], [0.0]], [0.5, 0.5])
     aligned = prioritize(fed, [True, False])
-    for comparison, count in (("<", 0), ("<=", 5)):
-        strategy = LossMatching(aligned.priority, aligned.shares, 0.0, comparison=comparison)
-        run = ft.fedavg(aligned.federation, strategy, num_rounds=5, step_size=0.1, initial=[1.0])
-        assert run.counts.tolist() == [[5, count]]
+    strategy = LossMatching(aligned.priority, aligned.shares, 0.0)
+    run = ft.fedavg(aligned.federation, strategy, num_rounds=5, step_size=0.1, initial=[1.0])
+    assert run.counts.tolist() == [[5, 0]]
+    equal = [fed.losses([1.0])]
+    assert [matches(equal, fed.weights, [0.0], c).matched[0, 1] for c in ("<", "<=")] == [False, True]
 
 
 def test_losses_are_asked_for_after_the_warm_up_only():
@@ -93,10 +94,10 @@ def test_losses_are_asked_for_after_the_warm_up_only():
 
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 1000), eps=st.floats(0, 3), draws=st.integers(1, 4))
-def test_coefficients_sum_to_one_for_every_participation(seed, eps, draws):
+def test_coefficients_sum_to_one_for_every_law_of_the_priority_clients(seed, eps, draws):
     aligned = aligned_federation(seed)
-    for participation in (Everyone(0.4), PriorityDraws(draws, 0.7), UniformFraction(0.5)):
-        strategy = LossMatching(aligned.priority, aligned.shares, eps, participation=participation)
+    for priority in ({}, {"num_draws": draws}, {"fraction": 0.5}):
+        strategy = LossMatching(aligned.priority, aligned.shares, eps, **priority)
         run = run_of(aligned, strategy, num_replicates=3, rng=seed)
         found = inclusions(aligned, strategy, run)
         assert found.weights.sum(axis=-1) == pytest.approx(1.0, rel=1e-14)
@@ -110,7 +111,7 @@ def test_drawn_priority_clients_are_unbiased_given_who_is_included():
     w = np.full((2,), 3.0)
     losses = aligned.federation.losses(w)
     eps = float(np.median(np.abs(losses - losses @ aligned.federation.weights)[~aligned.priority])) + 1e-9
-    strategy = LossMatching(aligned.priority, aligned.shares, eps, participation=PriorityDraws(2))
+    strategy = LossMatching(aligned.priority, aligned.shares, eps, num_draws=2)
     # With a tiny step the model stays where it is.
     run = run_of(aligned, strategy, num_rounds=400, local_steps=1, step_size=1e-9, num_replicates=30)
     found = inclusions(aligned, strategy, run)
@@ -125,24 +126,27 @@ def test_drawn_priority_clients_are_unbiased_given_who_is_included():
     assert samples[:, ~aligned.priority].std(axis=0) == pytest.approx(0.0, abs=1e-14)
 
 
-def test_a_pattern_of_attendance_is_followed_and_coins_have_their_probability():
+def test_other_clients_take_part_in_a_random_pattern_if_their_availability_is_random():
     aligned = aligned_federation(6)
-    pattern = np.random.default_rng(0).random((12, 7)) < 0.5
-    strategy = LossMatching(aligned.priority, aligned.shares, INFINITY, participation=Everyone(pattern.astype(float)))
-    found = inclusions(aligned, strategy, run_of(aligned, strategy))
-    assert np.array_equal(found.included[0], pattern | aligned.priority)
-    coins = LossMatching(aligned.priority, aligned.shares, INFINITY, participation=Everyone(0.3))
-    often = inclusions(aligned, coins, run_of(aligned, coins, num_rounds=3000, step_size=1e-9)).included[0]
-    deviation = np.abs(often[:, ~aligned.priority].mean(axis=0) - 0.3)
-    assert np.all(deviation < 5 * np.sqrt(0.21 / 3000))
+    strategy = LossMatching(aligned.priority, aligned.shares, INFINITY)
+    coins = BernoulliAvailability(np.where(aligned.priority, 1.0, 0.3))
+    run = run_of(aligned, Available(strategy, coins, "allow"), num_rounds=3000, step_size=1e-9)
+    deviation = np.abs(run.counts[0] / 3000 - np.where(aligned.priority, 1.0, 0.3))
+    assert np.all(deviation <= np.where(aligned.priority, 0.0, 5 * np.sqrt(0.21 / 3000)))
+    # The shares of the included clients are divided by their sum, as if all clients were available.
+    chosen, coefficients = run.recorded("selected")[0, :-1], run.recorded("coefficients")[0, :-1]
+    shares = np.where(chosen >= 0, aligned.shares[chosen.astype(int)], 0.0)
+    assert np.where(chosen >= 0, coefficients, 0.0) == pytest.approx(
+        shares / shares.sum(axis=1, keepdims=True), rel=1e-14
+    )
 
 
-@pytest.mark.parametrize("participation", [Everyone(0.3), PriorityDraws(2, 0.6), UniformFraction(0.5)])
-def test_inclusion_probabilities_are_the_frequencies_of_a_run_that_stands_still(participation):
+@pytest.mark.parametrize("priority", [{}, {"num_draws": 2}, {"fraction": 0.5}], ids=repr)
+def test_inclusion_probabilities_are_the_frequencies_of_a_run_that_stands_still(priority):
     aligned = aligned_federation(8)
     losses = aligned.federation.losses(np.full(2, 3.0))
     middle = float(np.median(np.abs(losses - losses @ aligned.federation.weights)[~aligned.priority]))
-    strategy = LossMatching(aligned.priority, aligned.shares, middle, participation=participation)
+    strategy = LossMatching(aligned.priority, aligned.shares, middle, **priority)
     run = run_of(aligned, strategy, num_rounds=4000, local_steps=1, step_size=1e-12)
     expected = strategy.inclusion_probabilities(aligned.federation.weights, losses)
     assert 0 < np.count_nonzero(expected[~aligned.priority]) < 4
@@ -170,19 +174,19 @@ def test_the_recorded_selections_are_what_the_models_say(seed, eps):
 
 def test_inclusions_of_another_strategy_or_of_some_rounds_are_refused():
     aligned = aligned_federation(7)
-    coins = LossMatching(aligned.priority, aligned.shares, INFINITY, participation=Everyone(0.5))
-    run = run_of(aligned, coins, num_rounds=60)
-    inclusions(aligned, coins, run)
-    other = LossMatching(aligned.priority, aligned.shares, INFINITY, participation=Everyone(0.6))
+    half = LossMatching(aligned.priority, aligned.shares, INFINITY, fraction=0.5)
+    run = run_of(aligned, half, num_rounds=60)
+    inclusions(aligned, half, run)
+    other = LossMatching(aligned.priority, aligned.shares, INFINITY, fraction=0.6)
     with pytest.raises(ValueError, match="of this strategy"):
         inclusions(aligned, other, run)
-    sparse = run_of(aligned, coins, num_rounds=60, record_every=2)
+    sparse = run_of(aligned, half, num_rounds=60, record_every=2)
     with pytest.raises(ValueError, match="every round"):
-        inclusions(aligned, coins, sparse)
+        inclusions(aligned, half, sparse)
     with pytest.warns(DivergenceWarning):
-        lost = run_of(aligned, coins, num_rounds=60, step_size=1e9)
+        lost = run_of(aligned, half, num_rounds=60, step_size=1e9)
     with pytest.raises(ValueError, match="diverged"):
-        inclusions(aligned, coins, lost)
+        inclusions(aligned, half, lost)
 
 
 @pytest.mark.parametrize(
@@ -196,10 +200,7 @@ def test_a_federation_with_other_weights_of_its_priority_clients_is_refused(weig
 
 
 def test_a_strategy_names_the_law_that_bounds_assume():
-    made = {
-        participation: LossMatching([True], [1.0], participation=participation).scheme
-        for participation in (Everyone(), PriorityDraws(2), UniformFraction(0.5))
-    }
+    made = [LossMatching([True], [1.0], **priority).scheme for priority in ({}, {"num_draws": 2}, {"fraction": 0.5})]
     full, partial = ft.bounds.fedalign.full_participation_gap, ft.bounds.fedalign.partial_participation_gap
-    assert [full.statement.accepts(scheme) for scheme in made.values()] == [True, False, False]
-    assert [partial.statement.accepts(scheme) for scheme in made.values()] == [True, True, False]
+    assert [full.statement.accepts(scheme) for scheme in made] == [True, False, False]
+    assert [partial.statement.accepts(scheme) for scheme in made] == [True, True, False]

@@ -1,6 +1,7 @@
 """FedALIGN's rule among available clients equals the rule on the federation of these clients."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,6 @@ from hypothesis import strategies as st
 import fedtheory as ft
 from fedtheory.selection.availability import Available, BernoulliAvailability
 from fedtheory.selection.loss_matching import LossMatching
-from fedtheory.selection.participation import Everyone, PriorityDraws, UniformFraction
 
 # Clients 0, 2 and 5 have priority; the shares of the others are relative to the priority clients' data.
 PRIORITY = np.array([True, False, True, False, False, True])
@@ -18,7 +18,7 @@ SHARES = np.array([0.5, 0.25, 0.3, 0.4, 0.1, 0.2])
 CENTERS = np.array([[0.0, 1.0], [4.0, 0.0], [1.0, 1.0], [0.5, 0.5], [6.0, 1.0], [2.0, 0.0]])
 START = np.array([3.0, 3.0])
 EVERYONE = tuple(range(6))
-CASES = (Everyone(), PriorityDraws(2), UniformFraction(0.5))
+CASES: tuple[dict[str, Any], ...] = ({}, {"num_draws": 2}, {"fraction": 0.5})
 
 
 def federation(clients=EVERYONE):
@@ -28,10 +28,10 @@ def federation(clients=EVERYONE):
     return ft.QuadraticFederation(1.0 + np.arange(6)[rows] / 4, CENTERS[rows], weights / weights.sum())
 
 
-def matching(eps, participation=CASES[0], clients=EVERYONE, **more):
+def matching(eps, clients=EVERYONE, **more):
     rows = list(clients)
     total = SHARES[rows][PRIORITY[rows]].sum()
-    return LossMatching(PRIORITY[rows], SHARES[rows] / total, eps, participation=participation, **more)
+    return LossMatching(PRIORITY[rows], SHARES[rows] / total, eps, **more)
 
 
 def run_of(fed, strategy, num_rounds=8, **more):
@@ -51,11 +51,11 @@ def among(strategy, clients):
 some = st.sets(st.sampled_from(EVERYONE)).map(lambda clients: tuple(sorted(clients)))
 
 
-@pytest.mark.parametrize("participation", CASES, ids=repr)
+@pytest.mark.parametrize("priority", CASES, ids=repr)
 @given(here=some, eps=st.sampled_from([0.0, 1.0, 4.0, np.inf]), warmup=st.integers(0, 2))
 @settings(max_examples=20, deadline=None)
-def test_the_absent_are_never_selected_and_without_priority_clients_nobody_is(participation, here, eps, warmup):
-    run = run_of(federation(), among(matching(eps, participation, warmup_rounds=warmup), here), num_replicates=3)
+def test_the_absent_are_never_selected_and_without_priority_clients_nobody_is(priority, here, eps, warmup):
+    run = run_of(federation(), among(matching(eps, warmup_rounds=warmup, **priority), here), num_replicates=3)
     assert run.counts[:, np.setdiff1d(EVERYONE, here)].sum() == 0
     # Without a priority client nobody knows the objective that losses are compared with.
     assert (run.counts.sum() > 0) == PRIORITY[list(here)].any()
@@ -90,10 +90,10 @@ def test_priority_clients_are_drawn_by_their_weights_among_those_present(here, e
     # Seen from the start, which is 0 then, and with a server that hardly moves: every round is a first one.
     seen = ft.QuadraticFederation(federation().curvatures, CENTERS - START, federation().weights)
     run = run_of(
-        seen, among(matching(eps, PriorityDraws(2)), here),
+        seen, among(matching(eps, num_draws=2), here),
         num_rounds=count, server_step_size=short, initial=np.zeros(2),
     )  # fmt: skip
-    own = matching(eps, PriorityDraws(2), here)
+    own = matching(eps, here, num_draws=2)
     law = own.inclusion_probabilities(federation(here).weights, federation(here).losses(START))
     # Two draws: the variance of a number of copies is 2 p (1 - p) with p half of its mean.
     spread = np.where(PRIORITY[rows], np.sqrt(law * (1 - law / 2) / count), 0.0)
@@ -109,7 +109,7 @@ def test_priority_clients_are_drawn_by_their_weights_among_those_present(here, e
 def test_uniform_subsets_are_uniform_among_those_present(here):
     # round(0.5 * 3) = 2 of the priority clients and 2 of the others, or all that are there.
     count, rows = 6000, np.array(here)
-    strategy = among(matching(np.inf, UniformFraction(0.5)), here)  # whatever the losses, in every round anew
+    strategy = among(matching(np.inf, fraction=0.5), here)  # whatever the losses, in every round anew
     chosen = run_of(federation(), strategy, num_rounds=count, record=("selected",)).recorded("selected")[0, :-1]
     times = (chosen[:, :, None] == np.arange(6)).sum(axis=1)
     for group in (rows[PRIORITY[rows]], rows[~PRIORITY[rows]]):
@@ -122,9 +122,9 @@ def test_uniform_subsets_are_uniform_among_those_present(here):
         assert (np.abs(counts / count - 1 / subsets) <= 5 * spread).all()
 
 
-@pytest.mark.parametrize("participation", [Everyone(0.5), PriorityDraws(2, 0.5), UniformFraction(0.5)], ids=repr)
-def test_with_everybody_there_the_run_has_the_bits_of_the_bare_strategy(participation):
-    strategy = matching(4.0, participation)
+@pytest.mark.parametrize("priority", CASES, ids=repr)
+def test_with_everybody_there_the_run_has_the_bits_of_the_bare_strategy(priority):
+    strategy = matching(4.0, **priority)
     bare = run_of(federation(), strategy, num_replicates=3, gradient_noise=1.0)
     wrapped = run_of(
         federation(), Available(strategy, BernoulliAvailability(1.0)), num_replicates=3, gradient_noise=1.0

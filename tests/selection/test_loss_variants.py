@@ -1,4 +1,4 @@
-"""cpow-d, rpow-d and transformed losses: their laws on small cases, their costs, and mutants."""
+"""cpow-d and rpow-d: their laws on small cases, their costs, and mutants."""
 
 import dataclasses
 import itertools
@@ -9,7 +9,7 @@ import pytest
 import fedtheory as ft
 from fedtheory.federation.client_data import FederatedData
 from fedtheory.sampling.inclusion import power_of_choice_inclusion
-from fedtheory.selection.power_of_choice import ClippedLoss, FairLoss, PowerOfChoice
+from fedtheory.selection.power_of_choice import PowerOfChoice
 
 WEIGHTS = np.array([0.4, 0.3, 0.2, 0.1])
 CENTERS = np.array([[0.0], [1.0], [2.0], [4.0]])
@@ -127,21 +127,3 @@ def test_costs_of_the_variants():
     assert costs["exact"] == costs["minibatch"] == [6, 2, 2]
     # rpow-d: a model and one number go up, one model down, nothing is evaluated
     assert costs["last"] == [5, 1, 0]
-
-
-@pytest.mark.parametrize("loss", ["exact", "last"])
-def test_losses_clipped_at_zero_make_all_candidates_tie(loss):
-    # what is remembered ties, too: every round is like the first
-    count = 8000
-    run = ft.fedavg(FED, PowerOfChoice(1, 3, loss, ClippedLoss(0.0)), num_rounds=count, step_size=1e-30)
-    law = power_of_choice_inclusion(WEIGHTS, np.zeros(4), 1, 3)
-    assert agree(run.counts[0] / count, law, count)
-
-
-def test_fair_losses_weigh_with_p_and_their_power():
-    losses = FED.losses([1.5])  # 1.125, 0.125, 0.125, 3.125
-    for q, best in ((0.0, 0), (1.0, 3)):
-        # p F: 0.45, .., 0.3125; p F^2: 0.506, .., 0.977
-        assert np.argmax(WEIGHTS * losses ** (q + 1)) == best
-        run = ft.fedavg(FED, PowerOfChoice(1, 4, transform=FairLoss(q)), num_rounds=1, step_size=1e-3, initial=[1.5])
-        assert run.counts[0].argmax() == best

@@ -20,20 +20,9 @@ class Given:
     """A part of a strategy with the given answers."""
 
     answer: Any
-    chances: Any = 1.0
-    selection: str = "of a user"
 
     def counts(self, num_rounds: int, num_selected: int, num_clients: int) -> Any:
         return self.answer
-
-    def code(self) -> Any:
-        return self.answer
-
-    def sizes(self, num_priority: int, num_others: int) -> Any:
-        return self.answer
-
-    def attendances(self, num_clients: int, num_rounds: int) -> Any:
-        return np.broadcast_to(self.chances, (1, num_clients))
 
 
 aligned = partial(s.LossMatching, ALIGNED.priority, ALIGNED.shares)
@@ -55,7 +44,6 @@ REFUSED: dict[str, Any] = {
         lambda: s.Available(s.Full(), s.AlternatingGroups(groups=[0, 1])),
         lambda: s.Available(s.Full(), s.AlternatingGroups(groups=[0, 1, 2, 10**9])),
         lambda: s.Available(s.Full(), s.BernoulliAvailability([0.5, 0.5, 0.5, -0.1])),
-        lambda: s.Available(s.Full(), s.MarkovAvailability(0.1, NAN)),
     ],
     "Independent": [
         lambda: s.Independent(0), lambda: s.Independent(2, "best"), lambda: s.Independent(2, "approximate", 0),
@@ -64,16 +52,10 @@ REFUSED: dict[str, Any] = {
     ],
     "LossMatching": [
         lambda: s.LossMatching([False, False], [1.0, 1.0]), lambda: pair([0.5, 1.0]), lambda: pair([1.0]),
-        lambda: pair([1.0, -1.0]), lambda: aligned(warmup_rounds=-1), lambda: aligned(comparison="=="),
+        lambda: pair([1.0, -1.0]), lambda: aligned(warmup_rounds=-1), lambda: aligned(num_draws=1, fraction=0.5),
         lambda: aligned(match="gradient"), *(partial(aligned, eps) for eps in (-0.1, NAN, (0.1, 0.2))),
-        lambda: aligned(participation=s.PriorityDraws(0)), lambda: aligned(participation=s.UniformFraction(0.0)),
-        lambda: aligned(participation=s.UniformFraction(1.5)), lambda: aligned(participation=s.Everyone(1.5)),
-        lambda: aligned(participation=s.Everyone([0.5])), lambda: aligned(s.AnnealedThreshold(-1.0)),
-        lambda: aligned(s.AnnealedThreshold(1.0, end=0.0)),
-        # The sizes of a participation are a mode, a number of priority clients, and one of the others.
-        *(lambda sizes=sizes: aligned(participation=Given(sizes))
-          for sizes in ((3, 2, 2), (0, 3, 2), (2, 0, 2), (2, 1, 3), (2, 1.5, 1), (2, 1, -1), (1, 0, 2))),
-        lambda: aligned(participation=Given((0, 2, 2), chances=2.0)),
+        lambda: aligned(num_draws=0), lambda: aligned(fraction=0.0), lambda: aligned(fraction=1.5),
+        lambda: aligned(s.AnnealedThreshold(-1.0)), lambda: aligned(s.AnnealedThreshold(1.0, end=0.0)),
     ],
     "Periodic": [
         lambda: s.Periodic([[0.5, 0.4, 0.0, 0.0]]), lambda: s.Periodic([[1.5, -0.5, 0.0, 0.0]]),
@@ -83,14 +65,8 @@ REFUSED: dict[str, Any] = {
     "PowerOfChoice": [
         lambda: s.PowerOfChoice(3, 2), lambda: s.PowerOfChoice(0, 2), lambda: s.PowerOfChoice(K + 1, "all"),
         lambda: s.PowerOfChoice(1, 2, "guessed"), lambda: s.PowerOfChoice(1, 2, "minibatch"),
-        lambda: s.PowerOfChoice(1, 2, transform=s.ClippedLoss(np.inf)),
-        lambda: s.PowerOfChoice(1, 2, transform=s.FairLoss(-1.0)),
-        # Powers of negative losses have no order.
-        lambda: s.PowerOfChoice(2, K, transform=s.FairLoss(0.5)),
-        lambda: s.PowerOfChoice(2, K, transform=s.FairLoss(1.0)),
         *(lambda counts=counts: s.PowerOfChoice(2, Given(counts))
           for counts in ([3, 3, -5], [3, 3, 5], [], [3.0, 3.0, 3.0], 3)),
-        *(lambda code=code: s.PowerOfChoice(2, 3, transform=Given(code)) for code in ((7.0, 0.0), (1.0, NAN))),
     ],
     "Uniform": [lambda: s.Uniform(2, "median")],
     "values": [
@@ -120,9 +96,8 @@ def test_candidates_are_drawn_among_clients_with_a_positive_weight(strategy: Any
 @pytest.mark.parametrize(
     "strategy",
     [
-        s.PowerOfChoice(1, 2, "last"), s.PowerOfChoice(1, 2, transform=s.ClippedLoss(1.0)),
-        s.PowerOfChoice(2, s.HalfTimeCandidates()), s.Independent(2), aligned(s.AnnealedThreshold(1.0)),
-        aligned((1.0, 2.0)), aligned(participation=s.Everyone(np.ones((2, K)))),
+        s.PowerOfChoice(1, 2, "last"), s.PowerOfChoice(2, s.HalfTimeCandidates()), s.Independent(2),
+        aligned(s.AnnealedThreshold(1.0)), aligned((1.0, 2.0)),
     ],
     ids=repr,
 )  # fmt: skip

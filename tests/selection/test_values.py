@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from tests.selection.test_contract import EXAMPLES, every_strategy
 
 S = ft.selection
 
@@ -20,10 +19,8 @@ def made_of_arrays(size, change=0.0):
     shares[0] = 1.0
     return {
         "ActiveFederated": S.ActiveFederated(1, counts),
-        "LossMatching": S.LossMatching(mask, shares, np.full(3, 0.5), participation=S.Everyone(chances)),
-        "PriorityDraws": S.LossMatching(mask, shares, participation=S.PriorityDraws(1, chances)),
+        "LossMatching": S.LossMatching(mask, shares, np.full(3, 0.5)),
         "BernoulliAvailability": S.Available(S.Full(), S.BernoulliAvailability(chances)),
-        "MarkovAvailability": S.Available(S.Full(), S.MarkovAvailability(0.5, chances)),
         "Periodic": S.Periodic([chances / chances.sum()]),
         "AlternatingGroups": S.Available(S.Full(), S.AlternatingGroups(groups=counts)),
     }
@@ -37,17 +34,3 @@ def test_strategies_made_of_equal_arrays_are_equal_and_others_are_not(name):
     assert repr(one) == repr(other)
     assert one != different
     assert repr(one) != repr(different)
-
-
-@every_strategy
-def test_every_strategy_of_the_package_hashes_and_prints_shortly(name):
-    assert len({EXAMPLES[name], EXAMPLES[name]}) == 1
-    assert len(repr(EXAMPLES[name])) < 300
-
-
-def test_what_was_given_is_kept_as_python_s_numbers():
-    given = np.array([[0.5, 1.0], [0.25, 0.75]])
-    kept = S.Everyone(given).attendance
-    given[0, 0] = 7.0
-    assert kept == ((0.5, 1.0), (0.25, 0.75))
-    assert type(kept[0][0]) is float

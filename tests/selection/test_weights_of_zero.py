@@ -19,7 +19,6 @@ from fedtheory.selection import (
     SizeWeighted,
     Uniform,
 )
-from fedtheory.selection.participation import Everyone, UniformFraction
 from tests.selection.still import cohorts
 
 WEIGHTS, LOSSES = np.array([0.5, 0.0, 0.3, 0.0, 0.2]), np.array([1.0, 5.0, 2.0, 4.0, 3.0])
@@ -53,10 +52,9 @@ def test_nobody_is_passed_over_for_a_weight_of_zero(strategy, share):
     )
 
 
-@pytest.mark.parametrize("participation", [Everyone(), UniformFraction(0.5)], ids=repr)
-def test_priority_clients_without_data_take_part_like_the_others(participation):
-    strategy = LossMatching(PRIORITY, SHARES, np.inf, participation=participation)
-    shared = 1.0 if isinstance(participation, Everyone) else 2 / 3  # a half of three clients is two
+@pytest.mark.parametrize(("fraction", "shared"), [(None, 1.0), (0.5, 2 / 3)])  # a half of three clients is two
+def test_priority_clients_without_data_take_part_like_the_others(fraction, shared):
+    strategy = LossMatching(PRIORITY, SHARES, np.inf, fraction=fraction)
     found = frequencies(strategy, np.array([0.7, 0.0, 0.3, 0.0, 0.0]))
     assert found[:3] == pytest.approx(np.full(3, shared), abs=5 * np.sqrt(shared * (1 - shared) / COUNT) + 1e-9)
     assert (found[3:] > 0.4).all()

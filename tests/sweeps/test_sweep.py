@@ -89,21 +89,6 @@ def test_without_seeds_a_value_is_its_own_interval():
     assert some["seeds"].values.tolist() == [0, 2]
 
 
-def test_a_plot_has_a_line_for_each_value_of_the_shorter_axis_and_a_legend(found):
-    from matplotlib.figure import Figure
-
-    axes = Figure().subplots()
-    assert found.plot(axes, "product") is axes
-    lines = axes.get_lines()
-    assert ([line.get_label() for line in lines], axes.get_xlabel()) == (["d = 1", "d = 5"], "tau")
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["d = 1", "d = 5"]
-    np.testing.assert_array_equal(lines[0].get_ydata(), found.intervals("product")["mean"].sel(d=1))
-    with pytest.raises(ValueError, match="x must be one of 'tau', 'd', got 'K'"):
-        found.plot(axes, x="K")
-    with pytest.raises(ValueError, match="variable must be one of 'gap', 'product', got 'path'"):
-        found.plot(axes, "path")
-
-
 def test_another_seed_or_value_is_another_digest(found):
     assert swept(toy.noisy, GRID, seeds=3, rng=1).digest != found.digest
     assert swept(toy.noisy, GRID, seeds=2).digest != found.digest

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import fedtheory as ft
-from tests.environment import ROOT
+from tests.environment import ROOT, thinned
 from tests.sweeps import toy
 
 GRID = {"d": [1, 5], "tau": [1, 2, 3]}
@@ -96,7 +96,7 @@ def digest_of(command: list[str]) -> str:
 
 
 @pytest.mark.slow  # starts programs
-@pytest.mark.parametrize("backend", ["threading", "loky"])
+@pytest.mark.parametrize("backend", thinned(["loky", "threading"], 2))
 def test_a_sweep_that_is_killed_goes_on_to_the_same_digest(tmp_path, backend):
     command = script(tmp_path, backend=backend)
     process = started(command, tmp_path, 5)
@@ -110,7 +110,7 @@ def test_a_sweep_that_is_killed_goes_on_to_the_same_digest(tmp_path, backend):
 
 
 @pytest.mark.slow  # starts programs
-@pytest.mark.parametrize("backend", ["sequential", "threading", "loky"])
+@pytest.mark.parametrize("backend", thinned(["loky", "threading", "sequential"], 3))
 def test_control_c_ends_a_sweep_at_once_and_keeps_what_is_finished(tmp_path, backend):
     process = started(script(tmp_path, size=4000, backend=backend), tmp_path, 5)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to every process of the program

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedtheory.conformance import games
@@ -15,6 +15,7 @@ from fedtheory.valuation.games import Game, shapley, utility_table
 from fedtheory.valuation.permutations import marginals
 
 UTILITIES = games()
+FEW = settings(max_examples=15)  # each game has up to 32 numbers, of which a wrong sign or place shows in almost any
 
 
 def players_of(table: list[Q]) -> int:
@@ -34,6 +35,7 @@ def by_orders(table: list[Q]) -> list[Q]:
     return [value / len(orders) for value in total]
 
 
+@FEW
 @given(games(5))
 def test_values_are_the_mean_gain_over_all_orders(table: list[Q]) -> None:
     assert shapley(table, players_of(table)).tolist() == by_orders(table)
@@ -47,6 +49,7 @@ def test_values_hand_out_exactly_what_everybody_earns_together(table: list[Q]) -
     assert efficiency(table, shapley(table, players_of(table))) == 0
 
 
+@FEW
 @given(games(5), st.fractions(-3, 3, max_denominator=5), st.fractions(-3, 3, max_denominator=5))
 def test_values_are_linear_in_the_game(table: list[Q], a: Q, b: Q) -> None:
     n, other = players_of(table), [value * value - 1 for value in table]
@@ -54,6 +57,7 @@ def test_values_are_linear_in_the_game(table: list[Q], a: Q, b: Q) -> None:
     assert not any(linearity(shapley(combined, n), shapley(table, n), shapley(other, n), a, b))
 
 
+@FEW
 @given(games(5), st.data())
 def test_a_player_who_adds_nothing_gets_nothing_and_equal_players_get_equal_values(table: list[Q], data: Any) -> None:
     n = players_of(table)
@@ -136,6 +140,7 @@ def test_a_utility_that_is_no_number_is_refused_with_its_coalition(utility: Any,
         shapley(utility, 2)
 
 
+@FEW
 @given(UTILITIES, st.integers(0, 2**32))
 def test_marginals_of_an_order_add_up_to_what_everybody_earns(table: list[Q], seed: int) -> None:
     n = players_of(table)

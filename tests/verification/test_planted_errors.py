@@ -29,7 +29,7 @@ def test_an_error_that_some_seeds_miss_is_found_with_more_instances(name: str) -
     assert found == {False: len(SEEDS)}
 
 
-@pytest.mark.parametrize("seeds", [SEEDS[:2], pytest.param(SEEDS[2:], marks=(pytest.mark.slow, pytest.mark.long))])
+@pytest.mark.parametrize("seeds", [SEEDS[:1], pytest.param(SEEDS[1:], marks=(pytest.mark.slow, pytest.mark.long))])
 @pytest.mark.parametrize("based", [True, False])
 @pytest.mark.parametrize("name", LEMMAS)
 def test_a_true_twin_is_never_refuted(name: str, based: bool, seeds: range) -> None:

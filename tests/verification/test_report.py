@@ -87,7 +87,8 @@ def drawn(finding: Finding) -> tuple[float, float, float]:
     row = {name: getattr(finding, name) for name in ("measured", "predicted", "relation", "baseline")}
     found = bars_of(row)
     assert found is not None
-    return found.zero, found.measured.end, found.predicted.end
+    zero, ((measured, _), (predicted, _)) = found
+    return zero, measured, predicted
 
 
 @pytest.mark.parametrize(

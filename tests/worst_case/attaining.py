@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from fedtheory.worst_case import Problem
-from fedtheory.worst_case._interpolation import FunctionClass
 from fedtheory.worst_case.worst_cases import WorstCase
 
 Array = Any
@@ -87,7 +86,7 @@ def check_attained(problem: Problem, solution: WorstCase, num_clients: int = 3, 
     for actor in space.record.declared:
         for points in pooled(space, actor, actor.calls):
             scale = 1 + max((float(x @ x + g @ g) + abs(f) for x, g, f in points), default=0.0)
-            if isinstance(actor.of, FunctionClass):
+            if actor.of.kind == "function":
                 off = outside(actor.of, points, actor.minimum)
                 assert off <= CLOSE * scale, f"{actor.name} is of no function, by {off / scale:.1e}"
                 assert min((f for _, _, f in points), default=0) >= (
@@ -97,9 +96,10 @@ def check_attained(problem: Problem, solution: WorstCase, num_clients: int = 3, 
                 assert operator(actor.of, points) <= CLOSE * scale, f"{actor.name} is of no operator"
 
 
-def outside(of: FunctionClass, points: Sequence[tuple[Array, Array, float]], minimum: int | None) -> float:
+def outside(of: Any, points: Sequence[tuple[Array, Array, float]], minimum: int | None) -> float:
     """Return by how much the conditions of a class of functions are broken."""
-    mu, L, off = float(of.mu), float(of.L or np.inf), [0.0]
+    mu, L, off = float(of.mu), float(of.parameters.get("L") or np.inf), [0.0]
+    lipschitz, diameter = (of.parameters.get(name) for name in ("lipschitz", "diameter"))
     if of.quadratic:
         xs, gs, fs = (np.array(side) for side in zip(*points, strict=True))
         X, Y = xs - xs[0], gs - gs[0]
@@ -114,9 +114,9 @@ def outside(of: FunctionClass, points: Sequence[tuple[Array, Array, float]], min
             below = e - mu / 2 * y @ y + (h - mu * y) @ (x - y) + steep @ steep / (2 * (L - mu))
             off.append(float(below - (f - mu / 2 * x @ x)))
     for x, g, f in points:
-        off += [] if of.lipschitz is None else [float(np.linalg.norm(g)) - float(of.lipschitz)]
-        if of.diameter is not None:
-            off += [float(np.linalg.norm(x - y)) - float(of.diameter) for y, _, _ in points]
+        off += [] if lipschitz is None else [float(np.linalg.norm(g)) - float(lipschitz)]
+        if diameter is not None:
+            off += [float(np.linalg.norm(x - y)) - float(diameter) for y, _, _ in points]
         if minimum is not None:
             *_, least = points[minimum]
             off.append(least - f + float(g @ g) / (2 * L) * (mu < 0))
@@ -124,15 +124,15 @@ def outside(of: FunctionClass, points: Sequence[tuple[Array, Array, float]], min
 
 
 def operator(of: Any, points: Sequence[tuple[Array, Array, float]]) -> float:
-    off = [0.0]
+    off, (monotone, cocoercive, lipschitz) = [0.0], of.parameters.values()
     for (x, t, _), (y, s, _) in product(points, repeat=2):
         apart, between = x - y, t - s
-        if of.strongly_monotone is not None:
-            off.append(float(of.strongly_monotone) * apart @ apart - apart @ between)
-        if of.cocoercive is not None:
-            off.append(float(of.cocoercive) * between @ between - apart @ between)
-        if of.lipschitz is not None:
-            off.append(between @ between - float(of.lipschitz) ** 2 * apart @ apart)
+        if monotone is not None:
+            off.append(float(monotone) * apart @ apart - apart @ between)
+        if cocoercive is not None:
+            off.append(float(cocoercive) * between @ between - apart @ between)
+        if lipschitz is not None:
+            off.append(between @ between - float(lipschitz) ** 2 * apart @ apart)
     return float(max(off))
 
 

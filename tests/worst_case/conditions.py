@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from fractions import Fraction as Q
 from itertools import permutations
 
-from fedtheory.worst_case._interpolation import Call, of_pair
 from fedtheory.worst_case._vectors import Form
+from fedtheory.worst_case.function_classes.interface import Call
+from fedtheory.worst_case.function_classes.smooth_functions import of_pair
 
 
 def interpolation(points: Sequence[Call], mu: Q, L: Q) -> list[Form]:

@@ -254,7 +254,7 @@ class Run:
         """Compare the recorded program with the run; return it, and the objective that the run has."""
         for called, real in [*self.real.items()]:
             one = called.declared
-            if getattr(one.of, "names_minimizer", False) or one.least is not None:
+            if one.of.needs_minimizer or one.least is not None:
                 Term(self, called, [(Q(1), real)]).local_minimizer()
         program = self.problem.program()
         self.settled()

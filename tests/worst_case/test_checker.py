@@ -366,7 +366,7 @@ def in_order(document: Any) -> Any:
 JUNK: list[Any] = [None, True, 0, -1, 10**8, "", "0", "x", "1/0", [], {}, [[]], ["1", 0], NOTHING]
 
 
-@pytest.mark.parametrize("number", [100, pytest.param(3000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number", [100, pytest.param(3000, marks=[pytest.mark.slow, pytest.mark.long])])
 def test_anything_in_any_place_is_read_or_refused(certificate: Path, number: int) -> None:
     document, rng = read(certificate), random.Random(4)
     paths = [*leaves(document)]

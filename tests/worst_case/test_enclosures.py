@@ -17,10 +17,10 @@ from fedtheory.worst_case._certificates import (
     verify_lower,
     verify_upper,
 )
-from fedtheory.worst_case._interpolation import Call
 from fedtheory.worst_case._record import Constraint, Record
 from fedtheory.worst_case._semidefinite import Program, program_of
 from fedtheory.worst_case._vectors import Form, Value, Vector
+from fedtheory.worst_case.function_classes.interface import Call
 from fedtheory.worst_case.proofs import Proof
 from tests.worst_case.conditions import interpolation
 

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from fedtheory._support.validate import Array
-from fedtheory.worst_case import Problem, _interpolation, instances
-from fedtheory.worst_case.instances import Interpolant
+from fedtheory.worst_case import Problem
+from fedtheory.worst_case.function_classes import quadratics, smooth_functions
+from fedtheory.worst_case.function_classes.interface import FunctionClass
+from fedtheory.worst_case.function_classes.smooth_functions import Interpolant
 
 MU, L = 0.3, 1.7
 
@@ -37,7 +39,7 @@ def test_a_function_takes_the_values_and_gradients_that_are_known_without_lookin
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known, _ = interpolant(seed, count=40)
-    monkeypatch.setattr(instances, "_settled", None)
+    monkeypatch.setattr(smooth_functions, "_settled", None)
     for x, g, f in zip(known.points, known.gradients, known.values, strict=True):
         assert known.loss(x) == pytest.approx(f, rel=1e-12)
         assert known.gradient(x) == pytest.approx(g, rel=1e-11)
@@ -105,9 +107,9 @@ def together(pairs: Any, moved: Any, own: Any) -> Any:
 @pytest.mark.parametrize(
     ("problem", "owner", "name", "fault"),
     [
-        (turned_back, _interpolation, "_by_source", together),
-        (below_a_minimum, _interpolation.FunctionClass, "has_minimizer", True),
-        (contraction, _interpolation, "_factors", lambda mu, L: (Q(1, 4), Q(0), Q(0))),
+        (turned_back, quadratics, "_by_source", together),
+        (below_a_minimum, FunctionClass, "has_minimizer", True),
+        (contraction, smooth_functions, "_factors", lambda mu, L: (Q(1, 4), Q(0), Q(0))),
     ],
 )
 def test_a_lower_side_that_no_run_attains_is_withheld(

@@ -8,10 +8,11 @@ import pytest
 from fedtheory.worst_case._certificates import FeasiblePoint, forms_at, verify_lower
 from fedtheory.worst_case._coordinates import first_coordinates
 from fedtheory.worst_case._interior_point import Data, Progress, State, beginning, path
-from fedtheory.worst_case._interpolation import Call, FunctionClass
 from fedtheory.worst_case._record import Declared, Record
 from fedtheory.worst_case._semidefinite import Program, _require, program_of
 from fedtheory.worst_case._vectors import Value, Vector
+from fedtheory.worst_case.function_classes.interface import Call
+from fedtheory.worst_case.function_classes.quadratics import quadratic
 from fedtheory.worst_case.proofs import feasible_between
 from tests.worst_case.conditions import interpolation
 
@@ -126,7 +127,7 @@ def walking() -> Program:
     for _ in range(2):
         points.append(Call(points[-1].at - Q(1, 3) * points[-1].gradient, record.vector(), Value()))
     calls = (Call(origin, origin, record.zero()), *points)
-    of = FunctionClass(Q(1, 5), Q(1), quadratic=True)
+    of = quadratic(Q(1, 5), Q(1))
     _require(record, Declared("f", of, (0,), calls, minimum=0), [""] * len(calls))
     record.at_most(points[0].at.square, 1, "distance2")
     return program_of(record, points[-1].at.square)

@@ -57,7 +57,7 @@ def test_sensitivities_times_constants_add_up_to_the_bound_value() -> None:
     names = {"distance2": "initial_distance2"}
     total = sum(one.bound * given[names.get(name, name)] for name, one in found.sensitivities.items())
     assert total == found.bound_value
-    assert {"bound's sensitivity to G2", "worst case's sensitivity to G2"} <= {row["what"] for row in found.rows()}
+    assert "G2" in found.sensitivities
 
 
 def test_a_step_of_scaffnew_leaves_of_models_what_gradient_steps_do_and_of_control_variates_what_the_coin_does() -> (

@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 
 from fedtheory.errors import AssumptionViolated, OracleError
-from fedtheory.worst_case import Problem, _interpolation, problem, worst_cases
+from fedtheory.worst_case import Problem, problem, worst_cases
 from fedtheory.worst_case._functions import Clients
-from fedtheory.worst_case._interpolation import FunctionClass
 from fedtheory.worst_case._record import Record
+from fedtheory.worst_case.function_classes import quadratics, smooth_functions
+from fedtheory.worst_case.function_classes.interface import FunctionClass
 from fedtheory.worst_case.worst_cases import WorstCase
 from tests.environment import thinned
 from tests.worst_case.attaining import check_attained
@@ -369,7 +370,7 @@ FAULTS: dict[str, tuple[Any, str, Any, Callable[[], Any], str | None]] = {
     "differences of clients are dropped": (Record, "_closed", unclosed, some_verbs("clients"), "misses a source"),
     "shared noise is averaged": (Record, "noises_of", lambda d, _: d.noises, some_verbs(SHARED), "says something else"),
     "a mean takes shared noise away": (Clients, "mean", lambda _, v: v.within((0,)), some_verbs(SHARED), "misses"),
-    "a matrix for a sum over outcomes": (_interpolation, "_by_source", together, turned, "f0 is of no function"),
+    "a matrix for a sum over outcomes": (quadratics, "_by_source", together, turned, "f0 is of no function"),
     "a stationary point for a minimizer": (FunctionClass, "has_minimizer", True, saddle, "f0 is of no function"),
     "a least value that is not in force": (problem, "completed", Record.copy, sunk, None),
     "equalities left out of the lemma": (worst_cases, "shares_of", forgotten, tangent, "misses a term"),
@@ -389,7 +390,7 @@ FAULTS: dict[str, tuple[Any, str, Any, Callable[[], Any], str | None]] = {
         "equality",
     ),
     "a curvature smaller than declared": (
-        _interpolation,
+        smooth_functions,
         "_factors",
         flatter,
         some_verbs("one function"),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fedtheory.worst_case.federated_averaging import fedavg
-from fedtheory.worst_case.instances import _on_simplex
+from fedtheory.worst_case.function_classes.smooth_functions import _on_simplex
 
 
 def by_cvxpy(num_clients: int, num_selected: int, local_steps: int, eta: float, mu: float, gap: float) -> float:

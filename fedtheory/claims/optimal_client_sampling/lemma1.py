@@ -13,9 +13,7 @@ from fedtheory.claims.optimal_client_sampling._situations import as_floats, draw
 from fedtheory.instances.formatting import format_vectors
 from fedtheory.instances.sampled_rounds import inverse_estimate
 from fedtheory.instances.vectors import Vector, combination, norm2, total, vector
-from fedtheory.sampling.availability import available_probabilities, error_parts
 from fedtheory.sampling.cohorts import Selection, independent, uniform_subsets, with_replacement
-from fedtheory.sampling.correlated import JointLaw
 from fedtheory.sampling.probability_matrices import (
     admissibility_margin,
     estimator_variance,
@@ -236,22 +234,22 @@ def lemma_1_minimax(s: Sampling) -> Chain:
 )
 def identity_39(rng: np.random.Generator) -> Finding:
     num_clients = whole(rng, 1, 3)
-    outcomes = [draw_updates(rng, num_clients)[1] for _ in range(2)]
+    outcomes = [draw_updates(rng, num_clients) for _ in range(2)]
     chances, law = vector("1/3", "2/3"), draw_sampling(rng, num_clients)
-    q = Vector(np.diagonal(matrix_of(law, num_clients)))
+    P = matrix_of(law, num_clients)
+    q = Vector(np.diagonal(P))
     gradient = Vector(Fraction(whole(rng, -8, 8), 4) for _ in range(2))
-    m, rounded_q = float(draw_budget(rng, num_clients)), np.array(q, dtype=float)
-    measured = 0.0
-    for (chance, u), (here, likelihood) in product(zip(chances, outcomes, strict=True), law.items()):
-        lengths, available = np.sqrt([float(norm2(x)) for x in u]), np.isin(np.arange(num_clients), here)
-        p = Vector(map(Fraction, available_probabilities(lengths, m, available, rounded_q).tolist()))
+    m = draw_budget(rng, num_clients)
+    measured = by_sampling = by_availability = by_noise = Fraction(0)
+    for chance, (t, u) in zip(chances, outcomes, strict=True):
+        by_availability += chance * Fraction(estimator_variance(P, exact(u)))
+        by_noise += chance * norm2(total(u) - gradient)
         weighted = tuple(x / q_i for x, q_i in zip(u, q, strict=True))
-        measured += float(chance * likelihood * enumerated_error(weighted, p, independent(p), gradient))
-    parts = error_parts(
-        np.array(outcomes, dtype=float),
-        as_floats(chances),
-        JointLaw.of(law, num_clients),
-        as_floats(gradient),
-        lambda norms, available: available_probabilities(norms, m, available, rounded_q),
-    )
-    return equal_to(measured, parts.total, instance=instance_of(outcomes[0], q) | {"expected_size": m})
+        for here, likelihood in law.items():
+            # Eq. (40): the closed form for the norms t_i / q_i of the available clients.
+            norms = [t[i] / q[i] if i in here else Fraction(0) for i in range(num_clients)]
+            p = Vector(rational_probabilities(norms, m))
+            measured += chance * likelihood * enumerated_error(weighted, p, independent(p), gradient)
+            by_sampling += chance * likelihood * Fraction(variance(exact(norms), exact(p)))
+    parts = by_sampling + by_availability + by_noise
+    return equal_to(measured, parts, instance=instance_of(outcomes[0][1], q) | {"expected_size": str(m)})
