@@ -76,7 +76,7 @@ ENTRIES = {
         STEP,
         "It holds if B < (K/2)^(1/2); with the bound derived here, there is progress for every B",
         "the paper with its appendix",
-        "fedprox:some-progress",
+        "fedprox:corollary-7-derived",
     ),
     "amsgrad:telescoping-sum": Entry(
         STEP,

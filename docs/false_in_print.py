@@ -39,6 +39,7 @@ WRONG_AS = {
     STEP: {
         "power-of-choice": "step-54-55 step-80-printed equation-80-single-client equation-16-pathwise",
         "fedalign": "equation-34-printed equation-16",
+        "fedavg": "transformed-gradients",
     },
     HYPOTHESIS: {
         "power-of-choice": (

@@ -13,7 +13,7 @@ from fedtheory.bounds import client_sampling as cs
 from fedtheory.bounds import error_feedback as ef
 from fedtheory.bounds import fedalign as align
 from fedtheory.bounds import fedavg as li
-from fedtheory.bounds import fedexp, fedprox, participation, sgd
+from fedtheory.bounds import fedexp, fedprox, local_gd, participation, sgd
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds import proxskip as ps
@@ -64,6 +64,7 @@ REASONS: dict[Bound, str] = {
     **dict.fromkeys((ocs.dsgd_nonconvex, ocs.dsgd_average_gradient), _NONCONVEX),
     **dict.fromkeys((ocs.fedavg_nonconvex, ocs.fedavg_average_gradient), _NONCONVEX),
     **dict.fromkeys((align.partial_one_step, align.partial_participation_gap), _DRAWN),
+    li.transformed_gap: "it is `without_replacement_gap` for other objectives, which has a worst case",
     sgd.fixed_step_distance: "its worst case has a path for each sequence of sampled clients; `drawn_step` has one",
     ef.ef_distance: "it adds a factor 1 + s to `ef_round`, which is attained for every horizon",
     ef.ef21_gradient2: "it divides the potential of `ef21_round`, which is attained for every horizon, by s",
@@ -90,6 +91,7 @@ ALIGNED_ROUND = CLASS | {"num_steps": 2, "local_steps": 2, "G2": Q(1), "sigma2":
 AT_OPTIMUM = {"mu": Q(1, 10), "L": Q(1), "distance2": Q(1), "zeta2": Q(1)}
 CONTROLLED = {"mu": Q(1, 10), "L": Q(1), "step_size": Q(1, 4), "distance2": Q(1), "control_error2": Q(1)}
 CONTROLLED_RUN = {"initial_distance2" if name == "distance2" else name: value for name, value in CONTROLLED.items()}
+CONVEX = {"L": Q(1), "step_size": Q(1, 8)}
 COMPRESSED = {"mu": Q(1, 10), "L": Q(1), "compression_error": Q(1, 2)}
 
 
@@ -297,6 +299,25 @@ CASES = (
         ef.cgd_gap,
         r"2 steps, best $\eta$, $s = \frac12$",
         COMPRESSED | {"step_size": Q(40, 31), "initial_gap": Q(1), "num_rounds": 2},
+    ),
+    Case(
+        st.inconsistency,
+        r"$\chi^2 = \frac14$, $\beta^2 = 1$, $\kappa^2 = 1$",
+        {"surrogate_gradient2": Q(1), "chi2": Q(1, 4), "beta2": Q(1), "kappa2": Q(1)},
+    ),
+    *(
+        Case(bound, r"$\eta = \frac18$, $V = 1$", CONVEX | {"distance2": Q(9), "drift": Q(1), "gap": Q(1)})
+        for bound in (local_gd.one_step, local_gd.long_step)
+    ),
+    Case(
+        local_gd.round_drift,
+        r"$\tau = 2$, $\eta = \frac18$, $\zeta^2 = 1$",
+        CONVEX | {"local_steps": 2, "zeta2": Q(1), "gap_sum": Q(1)},
+    ),
+    Case(
+        local_gd.averaged_gap,
+        r"8 steps, $\tau = 2$, $\eta = \frac18$, $\zeta^2 = 1$",
+        CONVEX | {"local_steps": 2, "zeta2": Q(1), "num_steps": 8, "initial_distance2": Q(1)},
     ),
     *(
         Case(

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from fedtheory.bounds import fedavg as fedavg
     from fedtheory.bounds import fedexp as fedexp
     from fedtheory.bounds import fedprox as fedprox
+    from fedtheory.bounds import local_gd as local_gd
     from fedtheory.bounds import optimal_client_sampling as optimal_client_sampling
     from fedtheory.bounds import participation as participation
     from fedtheory.bounds import power_of_choice as power_of_choice
@@ -36,6 +37,7 @@ else:  # a type checker would accept any name if it saw __getattr__
             "fedavg",
             "fedexp",
             "fedprox",
+            "local_gd",
             "optimal_client_sampling",
             "participation",
             "power_of_choice",

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import client_sampling as cs
-from fedtheory.claims._quadratics import Start
 from fedtheory.instances.draws import draw_model, draw_shares
 from fedtheory.instances.formatting import format_vectors
-from fedtheory.instances.vectors import Vector, average, combination, norm2
+from fedtheory.instances.vectors import Vector, combination, norm2
 from fedtheory.sampling.aggregation_weights import (
     clustered_covariance,
     clustered_distributions,
@@ -146,23 +145,6 @@ def clustered_inclusion(rng: np.random.Generator) -> Finding:
     k = whole(rng, 0, len(s.p) - 1)
     included = 1 - math.prod((1 - row[k] for row in s.rows), start=Fraction(1))
     return at_least(included, 1 - (1 - s.p[k]) ** s.m, instance=s.instance | {"client": k})
-
-
-@claim(
-    "client-sampling:one-step",
-    "A step of clients drawn from distributions with the mean p, step size up to 3/L",
-    cs.one_step,
-    looseness=1.01,
-)
-def one_step(rng: np.random.Generator) -> Finding:
-    s = Start(rng)
-    drawn = Draws(rng, s.fed.weights)
-    after = [s.moved(k, s.w) for k in range(s.fed.num_clients)]
-    slopes = s.fed.gradients(s.fed.minimizer)
-    variance = Fraction(drawn.law.mean(lambda chosen: norm2(average([slopes[k] for k in chosen]))))
-    expected = Fraction(drawn.law.mean(lambda chosen: s.away2(average([after[k] for k in chosen]))))
-    known = {name: s.known[name] for name in ("mu", "L", "step_size")} | {"sampling_variance": variance}
-    return at_most(expected, cs.one_step(s.away2(s.w), **known), instance=s.instance | drawn.instance)
 
 
 @claim(

@@ -229,21 +229,6 @@ def cgd_faster(rng: np.random.Generator) -> Finding:
 
 
 @claim(
-    "error-feedback:ef-round",
-    "A round of error feedback: quadratic clients, common minimizer, any memories, weights, step size, compressor",
-    error_feedback.ef_round,
-    looseness=1.01,
-)
-def one_ef_round(rng: np.random.Generator) -> Finding:
-    drawn = draw_run(rng, common=True)
-    fed, c = drawn.fed, drawn.constants
-    memories = [draw_model(rng, fed.dim) for _ in fed.weights]
-    states = (drawn.w, memories), ef_round_of(rng, drawn, drawn.w, memories)
-    before, after = (memory_potential(fed.weights, w - fed.minimizer, e, c.compression_error) for w, e in states)
-    return at_most(after, error_feedback.ef_round(before, **c.known), instance=drawn.instance)
-
-
-@claim(
     "error-feedback:ef-distance",
     "Up to four rounds of error feedback with initial memories of 0, quadratic clients with a common minimizer",
     error_feedback.ef_distance,
@@ -258,21 +243,6 @@ def ef_distance(rng: np.random.Generator) -> Finding:
     initial_distance2 = norm2(drawn.w - fed.minimizer)
     bound = error_feedback.ef_distance(num_rounds, initial_distance2=initial_distance2, **drawn.constants.known)
     return at_most(norm2(w - fed.minimizer), bound, instance=drawn.instance | {"num_rounds": num_rounds})
-
-
-@claim(
-    "error-feedback:ef21-round",
-    "A round of EF21: any quadratic clients, memories, weights, step size, compressor",
-    error_feedback.ef21_round,
-    looseness=1.01,
-)
-def one_ef21_round(rng: np.random.Generator) -> Finding:
-    drawn = draw_run(rng, common=False)
-    fed, c = drawn.fed, drawn.constants
-    memories = [draw_model(rng, fed.dim) for _ in fed.weights]
-    states = (drawn.w, memories), ef21_round_of(rng, drawn, drawn.w, memories)
-    before, after = (gradient_potential(fed.weights, fed.gradients(w), d, c.compression_error) for w, d in states)
-    return at_most(after, error_feedback.ef21_round(before, **c.known), instance=drawn.instance)
 
 
 @claim(

@@ -14,7 +14,7 @@ from fedtheory.instances.federations import RationalQuadratics
 from fedtheory.instances.formatting import format_federation, format_vectors
 from fedtheory.instances.observed import skew
 from fedtheory.instances.run_draws import Drawn, draw_run
-from fedtheory.instances.step_sizes import decaying, delayed
+from fedtheory.instances.step_sizes import delayed
 from fedtheory.instances.vectors import Vector, average, combination, norm2
 from fedtheory.sampling.cohorts import Selection, uniform_subsets, with_replacement
 from fedtheory.statistics.law import Law
@@ -53,19 +53,6 @@ def own_constants(drawn: Drawn, *counts: str) -> dict[str, Any]:
         "weighted_sigma2": norm2(fed.weights) * sigma2,
         **{name: numbers[name] for name in counts},
     }
-
-
-@claim(
-    "fedavg:decaying-steps",
-    "E F(w_T) - F* for m clients drawn with replacement in proportion to p_k and averaged",
-    fedavg.decaying_steps_gap,
-    looseness=32,
-    remark="the closed form has the drift 32 tau^2 G2 in every step, even for one local step, where the drift is 0",
-)
-def decaying_steps(rng: np.random.Generator) -> Finding:
-    drawn = draw_run(rng, laws=("proportional",), step_size=decaying, longest_round=12)
-    known = horizon_constants(drawn)
-    return expected_gaps(drawn, lambda step: fedavg.decaying_steps_gap(step, **known))
 
 
 @claim(
@@ -224,6 +211,47 @@ theorem_3 = claim(
     looseness=2,
     remark=_FIRST_STEP,
 )(against_theorem(fedavg.without_replacement_gap, "uniform", "num_selected", "num_clients"))
+
+
+@claim(
+    "fedavg:transformed-scheme",
+    "E F(w_T) - F* with K of N clients drawn without replacement that take steps on N p_k F_k",
+    fedavg.transformed_gap,
+    looseness=2,
+    remark=_FIRST_STEP,
+)
+def transformed_scheme(rng: np.random.Generator) -> Finding:
+    drawn = draw_run(rng, laws=("uniform",), longest_round=10)
+    run, fed = drawn.run, drawn.run.federation
+    N, largest, smallest = fed.num_clients, max(fed.weights), min(fed.weights)
+    stretched = tuple(N * p * h for p, h in zip(fed.weights, fed.curvatures, strict=True))
+    own = replace(fed, curvatures=stretched, weights=equal_weights(N))
+    mu, L = N * smallest * fed.strong_convexity, N * largest * fed.smoothness
+    gamma = max(8 * L / mu, Fraction(run.local_steps))
+    instance = {**drawn.instance, **format_federation(own), "p": str(fed.weights), "step_size": "as in the theorem"}
+    transformed = replace(run, federation=own, step_size=lambda t: 2 / (mu * (t + gamma)))
+    transformed_run = Drawn(transformed, drawn.num_selected, instance)
+    known = own_constants(transformed_run, "num_selected", "num_clients")
+    known |= {"mu": fed.strong_convexity, "L": fed.smoothness, "max_weight": largest, "min_weight": smallest}
+    known["weighted_G2"] = known.pop("G2")
+    return expected_gaps(transformed_run, lambda step: fedavg.transformed_gap(step, **known))
+
+
+@claim(
+    "fedavg:transformed-gradients",
+    "The squared gradients of the transformed objectives N p_k F_k are at most nu G^2, with nu = N max_k p_k",
+    Statement(fedavg.PAPER, "Theorem 3", "the constants of the transformed Scheme II"),
+    "erratum",
+    hypotheses=("E |g_k|^2 <= G^2 for every client and iterate",),
+    remark=(
+        "the gradient of N p_k F_k is N p_k times that of F_k, so that nu^2 G^2 is needed for one client, and likewise"
+        " for the variance. The conclusion is true: the proof needs N sum_k p_k^2 G_k^2, which is at most nu G^2"
+    ),
+)
+def transformed_gradients() -> Finding:
+    N, p, G2 = 2, Fraction(3, 4), Fraction(1)
+    instance = {"F_k": "w^2/2", "w": "1", "G2": "1", "p": "3/4, 1/4"}
+    return at_most((N * p) ** 2 * G2, N * p * G2, instance=instance)
 
 
 _MANY = (20, 1000)

@@ -101,20 +101,6 @@ def never_worse(rng: np.random.Generator) -> Finding:
 
 
 @claim(
-    "fedprox:some-progress",
-    "With exact solutions of convex clients, the weight L (2 B + B^2) gives progress 1/(2 L (2 B + B^2)) for every B",
-    fedprox.loss_change,
-    looseness=1.01,
-)
-def some_progress(rng: np.random.Generator) -> Finding:
-    L, B = tenths(rng, 1, 30), 1 + tenths(rng, 0, 90)
-    weight = L * (2 * B + B**2)
-    known: dict[str, Any] = {"L": L, "negative_curvature": 0, "gradient_dissimilarity": B, "inexactness": 0}
-    change = fedprox.loss_change(Fraction(1), proximal_weight=weight, **known)
-    return at_least(-change, 1 / (2 * weight), instance={"L": str(L), "B": str(B)})
-
-
-@claim(
     "fedprox:corollary-7",
     "With exact solutions of convex devices, 1 << B <= K^(1/2)/2 and mu = 6 L B^2, rho is at least 1/(24 L B^2)",
     Statement(fedprox.PAPER, "Corollary 7"),

@@ -42,13 +42,12 @@ _LINEAR = ("gradients are exact, with a fixed step size of at most 1/L",)
 
 
 class Rounds(Case):
-    """Quadratic clients with equal numbers of steps, and their aggregation weights in each round of a period."""
+    """Quadratic clients with equal numbers of steps, and aggregation weights of mean p in each round of a period."""
 
-    def __init__(self, rng: np.random.Generator, *, fair: bool) -> None:
+    def __init__(self, rng: np.random.Generator) -> None:
         super().__init__(rng, equal=True)
         self.tau, self.rows = self.taus[0], [_draw_row(rng, len(self.taus)) for _ in range(whole(rng, 1, 3))]
-        if fair:
-            self.fed = replace(self.fed, weights=average(self.rows))
+        self.fed = replace(self.fed, weights=average(self.rows))
 
     @property
     def instance(self) -> dict[str, object]:
@@ -78,23 +77,8 @@ def _draw_row(rng: np.random.Generator, num_clients: int) -> Vector:
     return Vector(Fraction(size, sum(sizes)) for size in sizes)
 
 
-def any_rounds(rng: np.random.Generator) -> list[Rounds]:
-    return [Rounds(rng, fair=False)]
-
-
 def fair_rounds(rng: np.random.Generator) -> list[Rounds]:
-    return [Rounds(rng, fair=True)]
-
-
-@step("participation:fixed-step-distance", participation.fixed_step_distance, any_rounds)
-def fixed_step_distance(s: Rounds) -> Chain:
-    """Up to four rounds with arbitrary clients and weights, equal local steps and step sizes up to 1/L"""
-    start2, bounds = norm2(s.model - s.fed.minimizer), []
-    known = {"step_size": s.eta, "mu": s.mu, "L": s.L, "local_steps": s.tau, "initial_distance2": start2}
-    for r in (1, 2, 4):
-        bound = participation.fixed_step_distance(r, imbalance2=s.imbalance2(r), **known)
-        bounds.append((norm2(s.after(s.model, r) - s.fed.minimizer), "<=", bound))
-    return bounds
+    return [Rounds(rng)]
 
 
 @step("participation:fair", _FAIR, fair_rounds, hypotheses=_LINEAR)
@@ -114,7 +98,7 @@ def fair(s: Rounds) -> Chain:
     "identity",
 )
 def no_imbalance(rng: np.random.Generator) -> Finding:
-    s = Rounds(rng, fair=True)
+    s = Rounds(rng)
     s.rows = [s.fed.weights]
     zeta2 = inner(s.fed.weights, list(map(norm2, s.fed.gradients)))
     return equal_to(s.imbalance2(3), (s.tau - 1) ** 2 * zeta2, instance=s.instance)

@@ -30,21 +30,6 @@ def fixed_step_distance(rng: np.random.Generator) -> Finding:
 
 
 @claim(
-    "sgd:floor-is-fixed",
-    "The floor of a fixed step size is a fixed point of the bound on a step",
-    sgd.fixed_step_distance,
-    "identity",
-)
-def floor_is_fixed(rng: np.random.Generator) -> Finding:
-    known = Start(rng, 2).known | {"num_selected": whole(rng, 1, 5)}
-    known["zeta2"] = Fraction(whole(rng, 1, 40), 8)
-    # The bound on many steps is constant if it starts from the floor.
-    once, twice = (sgd.fixed_step_distance.terms(n, initial_distance2=Fraction(0), **known)["floor"] for n in (1, 2))
-    floor = once**2 / (2 * once - twice)
-    return equal_to(sgd.drawn_step(floor, **known), floor, instance=as_texts(known))
-
-
-@claim(
     "sgd:heterogeneity-and-gap",
     "With zeta2 in place of 2 L Gamma, the bound on a round of local steps is never larger",
     Statement(FEDTHEORY, "a round, without Assumption 4", related=(fedavg.PAPER, "Theorem 1"), form="derived"),

@@ -7,10 +7,12 @@ import numpy as np
 from fedtheory.bounds import stationary as st
 from fedtheory.claims._comparisons import Chain, step
 from fedtheory.claims._hessians import Case
+from fedtheory.instances.draws import draw_model, draw_shares
+from fedtheory.instances.formatting import format_vectors
 from fedtheory.instances.stationary_points import StationaryPoints
-from fedtheory.instances.vectors import norm2, vector
+from fedtheory.instances.vectors import combination, norm2, vector
 from fedtheory.theorem.claims import claim
-from fedtheory.theorem.draws import whole
+from fedtheory.theorem.draws import as_texts, tenths, whole
 from fedtheory.theorem.findings import Finding, at_most, equal_to
 from fedtheory.theorem.paper import FEDTHEORY, Statement
 
@@ -111,6 +113,54 @@ def second_order(s: Case) -> Chain:
 
     # Squared, a factor 10^-6, plus one percent for the next order, which is about 10^-4 tau of this one.
     return rest(first / 10), "<=", Fraction(101, 100) * rest(first) / 10**6
+
+
+class Surrogate:
+    """Gradients of clients at a model, weights p and q, and the constants of FedNova's Theorem 2."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.p = draw_shares(rng, whole(rng, 2, 4))
+        q = draw_shares(rng, len(self.p))
+        gradients = [draw_model(rng, 2) for _ in q]
+        self.gradient2 = norm2(combination(self.p, gradients))
+        surrogate2, beta2 = norm2(combination(q, gradients)), 1 + Fraction(whole(rng, 0, 4), 4)
+        spread = sum(b * norm2(g) for b, g in zip(q, gradients, strict=True)) - beta2 * surrogate2
+        chi2 = sum((a - b) ** 2 / b for a, b in zip(self.p, q, strict=True))
+        self.known = {"chi2": chi2, "beta2": beta2, "kappa2": max(spread, Fraction(0))}
+        self.known |= {"surrogate_gradient2": surrogate2}
+        self.instance = {"p": str(self.p), "q": str(q), "gradients": format_vectors(gradients), "beta2": str(beta2)}
+
+
+def _surrogate(rng: np.random.Generator) -> list[Surrogate]:
+    return [Surrogate(rng)]
+
+
+@step("stationary:theorem-2", st.inconsistency.printed, _surrogate)
+def theorem_2(s: Surrogate) -> Chain:
+    """The gradient of F at a model, by that of a surrogate with other weights; the floor is 2 chi2 kappa2"""
+    return s.gradient2, "<=", st.inconsistency.printed(**s.known)
+
+
+@step("stationary:inconsistency", st.inconsistency, _surrogate)
+def inconsistency(s: Surrogate) -> Chain:
+    """The gradient of F at a model, by that of a surrogate with other weights; the floor is chi2 kappa2"""
+    return s.gradient2, "<=", st.inconsistency(**s.known)
+
+
+@claim(
+    "stationary:inconsistency-attained",
+    "Two parabolas attain the bound on the gradient of F on one side of the minimizer of the surrogate",
+    st.inconsistency,
+    "identity",
+)
+def inconsistency_attained(rng: np.random.Generator) -> Finding:
+    p, q, apart = Fraction(whole(rng, 1, 9), 10), Fraction(whole(rng, 1, 9), 10), tenths(rng, 1, 90)
+    # The minimizers are 0 and apart, with the weights p and q of the second one.
+    side = 1 if q >= p else -1
+    w = q * apart + side * tenths(rng, 0, 90)
+    known = {"surrogate_gradient2": (w - q * apart) ** 2, "chi2": (p - q) ** 2 / (q * (1 - q)), "beta2": Fraction(1)}
+    known |= {"kappa2": q * (1 - q) * apart**2}
+    return equal_to((w - p * apart) ** 2, st.inconsistency(**known), instance=as_texts({"p": p, "q": q, "w": w}))
 
 
 @claim(

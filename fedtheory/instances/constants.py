@@ -188,6 +188,12 @@ _CONTROL_VARIATES: dict[str, Law] = {
     "probability": lambda c: c.share(),
     "stationary_distance2": lambda c: c.positive(),
     "effective_steps": lambda c: 1 + c.share() * (c["local_steps"] > 1),
+    # The root of surrogate_gradient2 chi2 ((beta2 - 1) surrogate_gradient2 + kappa2) is rational.
+    "surrogate_gradient2": lambda c: c.positive(),
+    "chi2": lambda c: c.positive(1),
+    "stretch": lambda c: c["chi2"] * c.positive() ** 2,
+    "beta2": lambda c: 1 + c.share() * Q(1, 2) * c["stretch"],
+    "kappa2": lambda c: (c["stretch"] - c["beta2"] + 1) * c["surrogate_gradient2"],
 }
 
 
@@ -337,7 +343,21 @@ _FEDPROX: dict[str, Law] = {
     "num_selected": lambda c: 2 * c.whole(1, 6) ** 2,  # so that 2 K is a square
 }
 
+_LOCAL_GD: dict[str, Law] = {
+    "step_size": lambda c: c.share() / (4 * c["local_steps"] * c["L"]),
+    "zeta2": lambda c: c.positive(),
+    "drift": lambda c: c.positive(),
+    "gap_sum": lambda c: c.positive(),
+}
+
+_FEDAVG: dict[str, Law] = {
+    "max_weight": lambda c: (1 + c.share()) / c["num_clients"],
+    "min_weight": lambda c: c.share() / c["num_clients"],
+    "weighted_G2": lambda c: c["num_clients"] * c["max_weight"] * c["G2"] * c.share(),
+}
+
 LAWS_OF_PAPERS: dict[str, dict[str, Law]] = {
+    "fedavg": _FEDAVG,
     "fedalign": _FEDALIGN,
     "optimal-client-sampling": _OPTIMAL_CLIENT_SAMPLING,
     "sgd": _SGD,
@@ -347,6 +367,7 @@ LAWS_OF_PAPERS: dict[str, dict[str, Law]] = {
     "fedexp": _FEDEXP,
     "error-feedback": _ERROR_FEEDBACK,
     "fedprox": _FEDPROX,
+    "local-gd": _LOCAL_GD,
     "scaffold": _CONTROL_VARIATES,
     "proxskip": _CONTROL_VARIATES,
     "stationary": _CONTROL_VARIATES,

@@ -113,8 +113,8 @@ DEMANDS: dict[str, Demand] = {
     "plain mean": Demand(r"a plain mean"),
     "N >= 2": Demand(
         r"^num_clients >= 2",
-        lambda w: {"num_clients": 2, "num_selected": 1},
-        lambda w: {"num_clients": 1, "num_selected": 1},
+        lambda w: {"num_clients": 2, "num_selected": 1, "max_weight": Q(1, 2), "min_weight": Q(1, 2)},
+        lambda w: {"num_clients": 1, "num_selected": 1, "max_weight": Q(1), "min_weight": Q(1)},
     ),
     # Power-of-Choice.
     "rho >= 0": Demand(r"^rho_(bar|diagonal) >= 0", lambda w: skew(Q(1, 10**6)), lambda w: skew(-Q(1, 10**6), Q(1))),
@@ -161,6 +161,12 @@ DEMANDS: dict[str, Demand] = {
     "one coin": Demand(r"^clients and server run Scaffnew with one coin common to all clients"),
     "p <= 1": at_most(r"^probability <= 1", lambda w: {"probability": Q(1)}),
     "FedNova": Demand(r"^clients and server run FedNova"),
+    "similar to the surrogate": at_least(r"beta2 >= 1 \(Assumption 3\)", lambda w: {"beta2": Q(1)}),
+    "weights of the surrogate": Demand(r"^the weights q_k of the surrogate are positive with sum 1"),
+    "transformed objectives": Demand(r"^client k takes its steps on num_clients p_k F_k"),
+    "gradients by squared weights": Demand(r"^num_clients sum_k p_k\^2 E \|g_k\|\^2 <= weighted_G2"),
+    "N max p >= 1": at_least(r"^num_clients max_weight >= 1", lambda w: {"max_weight": Q(1, w["num_clients"])}),
+    "N min p <= 1": at_most(r"^num_clients min_weight <= 1", lambda w: {"min_weight": Q(1, w["num_clients"])}),
     "clients quadratic": Demand(r"^every F_k is quadratic"),
     "step < 2/(tau_eff L)": Demand(
         r"^step_size effective_steps L < 2",
@@ -171,6 +177,15 @@ DEMANDS: dict[str, Demand] = {
     "mu < L": Demand(r"^mu < L", lambda w: {"L": w["mu"] * BIT}, lambda w: {"L": w["mu"]}),
     "step <= 1/(tau L)": at_most(
         r"^step_size local_steps L <= 1", lambda w: {"step_size": 1 / (w["local_steps"] * w["L"])}
+    ),
+    "step <= 1/(4 tau L)": at_most(
+        r"^step_size <= 1/\(4 local_steps L\)", lambda w: {"step_size": 1 / (4 * w["local_steps"] * w["L"])}
+    ),
+    "step <= 2/L": at_most(r"^step_size <= 2/L", lambda w: {"step_size": 2 / w["L"]}),
+    "eta^2 L^2 tau (tau - 1) < 1": Demand(
+        r"^step_size\^2 L\^2 local_steps \(local_steps - 1\) < 1",
+        lambda w: {"local_steps": 4, "step_size": Q(28, 97) / w["L"]},
+        lambda w: {"local_steps": 4, "step_size": Q(97, 336) / w["L"]},
     ),
     "curvatures from below": Demand(r"^curvatures of every F_k are at least -negative_curvature"),
     "proximal problems convex": Demand(
@@ -227,7 +242,12 @@ DEMANDS: dict[str, Demand] = {
     ),
     "mean update by Jensen": at_most(r"^mean_update2 <= update2", lambda w: {"mean_update2": w["update2"]}),
     "updates by nonexpansiveness": at_most(r"^update2 <= 4 distance2", lambda w: {"update2": 4 * w["distance2"]}),
-    "step <= 1/L": at_most(r"^step_size <= 1/L", lambda w: {"step_size": 1 / w["L"]}),
+    # In one local step, since local gradient descent with more of them asks for shorter steps.
+    "step <= 1/L": Demand(
+        r"^step_size <= 1/L",
+        lambda w: {"local_steps": 1, "effective_steps": Q(1), "step_size": 1 / w["L"]},
+        lambda w: {"local_steps": 1, "effective_steps": Q(1), "step_size": 1 / w["L"] * BIT},
+    ),
     "eq. (18) in every round": Demand(
         r"^step_size <= smallest_gamma/\(\(1 \+ max_weight M\) L\)", _dsgd_limit, _longer(_dsgd_limit)
     ),

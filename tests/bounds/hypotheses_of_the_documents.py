@@ -74,6 +74,7 @@ _POWER_OF_CHOICE = {
 # in their own form, Assumptions 1 to 4 and the two schemes of selection.
 _LI = _CLIENTS | _NOISE | {"gradients", "weighted_sigma2 <= G2"}
 _SUBSETS = {"draws without replacement", "N >= 2"}
+_TRANSFORMED = {"transformed objectives", "N max p >= 1", "N min p <= 1"}
 _FEDAVG = {
     "decaying_steps_gap-derived": _CLIENTS
     | _NOISE
@@ -84,6 +85,13 @@ _FEDAVG = {
     "full_participation_gap-printed": _LI | _OF_EVERYBODY,
     "with_replacement_gap-printed": _LI | _OF_EVERYBODY | {"draws with replacement"},
     "without_replacement_gap-printed": _LI | _OF_EVERYBODY | _SUBSETS | {"equal weights"},
+    "transformed_gap-printed": _CLIENTS
+    | _NOISE
+    | {"gradients", "sigma2 <= G2"}
+    | _OF_EVERYBODY
+    | _SUBSETS
+    | _TRANSFORMED,
+    "transformed_gap-derived": _CLIENTS | _NOISE | {"gradients by squared weights"} | _SUBSETS | _TRANSFORMED,
     "with_replacement_variance-printed": {"gradients", "steps at most halve", "draws with replacement"},
     # The mean of the selected is what the server takes: p_k N/K are the weights of a mean only if all p_k are equal.
     "without_replacement_variance-printed": {"gradients", "steps at most halve", "weights sum to one"} | _SUBSETS,
@@ -211,6 +219,8 @@ _PROXSKIP = {
 # Linear convergence for 0 < eta < 2/L; longer steps have many stationary points, or none.
 # FedNova: the order of matrices, so quadratics, and I - (I - eta H)^t <= eta t H for eta L <= 1.
 _STATIONARY = {
+    "inconsistency-printed": {"similar to the surrogate", "weights of the surrogate"},
+    "inconsistency-derived": {"similar to the surrogate", "weights of the surrogate"},
     "averaging_distance-derived": _CONTROLLED | {"step < 2/L"},
     "normalized_round-derived": _CONTROLLED
     | {"FedNova", "clients quadratic", "step <= 1/L", "step < 2/(tau_eff L)", "tau_eff <= tau"},
@@ -230,6 +240,18 @@ _FEDEXP = {
     }
 }
 
+# Convex clients and all of them, with exact gradients; Lemma 2 and Theorem 1 as printed with rounds of length 1/(4 L).
+_CONVEX = {"clients smooth", "clients convex", "no noise"}
+_LOCAL_GD = {
+    "long_step-printed": _CONVEX | {"gap <= L/2 distance^2"},
+    "one_step-printed": _CONVEX | {"step <= 1/(4L)", "gap <= L/2 distance^2"},
+    "one_step-derived": _CONVEX | {"step <= 1/L", "gap <= L/2 distance^2"},
+    "round_drift-printed": _CONVEX | {"step <= 1/(4 tau L)"},
+    "round_drift-derived": _CONVEX | {"step <= 2/L"},
+    "averaged_gap-printed": _CONVEX | {"step <= 1/(4 tau L)"},
+    "averaged_gap-derived": _CONVEX | {"step <= 1/L", "eta^2 L^2 tau (tau - 1) < 1"},
+}
+
 EXPECTED: dict[str, set[str]] = {
     f"{paper}.{name}": demands
     for paper, table in {
@@ -242,6 +264,7 @@ EXPECTED: dict[str, set[str]] = {
         "fedalign": _FEDALIGN,
         "optimal_client_sampling": _OPTIMAL_CLIENT_SAMPLING,
         "fedprox": _FEDPROX,
+        "local_gd": _LOCAL_GD,
         "sgd": _SGD,
         "error_feedback": _ERROR_FEEDBACK,
         "scaffold": _SCAFFOLD,

@@ -78,6 +78,8 @@ def draw(bound, rng):
             world.update(zip(pair, sorted(world[name] for name in pair), strict=True))
     if "imbalance2" in world:  # beyond eta mu = 1 its root may be imaginary
         world["step_size"] = min(world["step_size"], (1 - 2.0**-50) / world["mu"])
+    if "beta2" in world:  # below 1 the root of Theorem 2 of FedNova may be imaginary
+        world["beta2"] = max(world["beta2"], 1.0)
     horizon = next((name for name in ("num_steps", "num_rounds") if name in world and not sequences), None)
     if horizon and {"step_size", "mu"} <= world.keys() and rng.random() < 0.5:
         # as many steps as it takes to forget the start, a thousandth of it or a thousand times more

@@ -6,6 +6,7 @@ LETTERS = {
     "num_steps": "T", "num_rounds": "R", "mu": "mu", "L": "L", "local_steps": "E", "step_size": "eta",
     "num_clients": "N", "weighted_sigma2": "p2_sigma2", "distance2": "Delta", "num_selected": "m", "G2": "G2",
     "sigma2": "sigma2", "objective_gap": "Gamma", "initial_distance2": "Delta_0",
+    "max_weight": "p_max", "min_weight": "p_min", "weighted_G2": "N_p2_G2",
 }  # fmt: skip
 
 
@@ -50,6 +51,19 @@ def with_replacement_gap__printed(T, mu, L, E, m, G2, p2_sigma2, Gamma, Delta_0)
 def without_replacement_gap__printed(T, mu, L, E, N, m, G2, p2_sigma2, Gamma, Delta_0):
     """Theorem 3, with C = (N - m)/(N - 1) 4 E^2 G^2 / m."""
     return _theorem(Q(N - m, N - 1) * Q(4, m) * E**2 * G2, T, mu, L, E, G2, p2_sigma2, Gamma, Delta_0)
+
+
+def transformed_gap__printed(T, mu, L, E, N, m, p_max, p_min, G2, sigma2, Gamma, Delta_0):
+    """Theorem 3 with nu L, s mu, sqrt(nu) sigma and sqrt(nu) G; N variances of nu sigma^2/N^2 add up."""
+    nu, s = N * p_max, N * p_min
+    variances = sum(Q(1, N) ** 2 * nu * sigma2 for _ in range(N))
+    return without_replacement_gap__printed(T, s * mu, nu * L, E, N, m, nu * G2, variances, Gamma, Delta_0)
+
+
+def transformed_gap__derived(T, mu, L, E, N, m, p_max, p_min, N_p2_G2, p2_sigma2, Gamma, Delta_0):
+    """Theorem 3 for the objectives N p_k F_k with their mean squared gradient."""
+    nu, s = N * p_max, N * p_min
+    return without_replacement_gap__printed(T, s * mu, nu * L, E, N, m, N_p2_G2, p2_sigma2, Gamma, Delta_0)
 
 
 def _theorem(C, T, mu, L, E, G2, p2_sigma2, Gamma, Delta_0):

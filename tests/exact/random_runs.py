@@ -65,6 +65,12 @@ _EXACT = {
     "sgd.fixed_step_distance": set[str](),
     "sgd.local_steps_round": {STEPS},
     "stationary.averaging_distance": {STEPS},
+    # of objectives that no run has
+    "fedavg.transformed_gap": set[str](),
+    "fedavg.transformed_gap.printed": set[str](),
+    # about the gradients at one model, whose dissimilarity no run tells
+    "stationary.inconsistency": set[str](),
+    "stationary.inconsistency.printed": set[str](),
     "average_drift.fixed_step_distance": {STEPS},
     "participation.fixed_step_distance": {STEPS},  # of any strategy
     "client_sampling.one_step": set[str](),
@@ -81,6 +87,7 @@ _EXACT = {
 
 
 _OF_METHODS = {
+    "local_gd": {STEPS},
     "error_feedback": {METHOD},
     "proxskip": {METHOD},
     "scaffold": {METHOD, STEPS},
@@ -314,7 +321,7 @@ def truths(case, rng):
         "distances2": [1.0, 2.0],
         # of local models and updates, which only lemmas that are not sampled here take
         **dict.fromkeys(("drift", "sampling_error", "update_error", "squared_weight_update2", "mean_update2"), 1.0),
-        **dict.fromkeys(("value_difference", "displacement2"), 1.0),
+        **dict.fromkeys(("value_difference", "displacement2", "gap_sum"), 1.0),
     }
     if case.name.startswith("fedexp") and np.isscalar(size):
         models = np.tile(start, (fed.num_clients, 1))
@@ -361,7 +368,15 @@ _ABOUT = {
         *("sampled_step", "local_steps_round"),
     ),
     "distance after a step": (
-        *("one_step", "weighted_one_step", "refined_one_step", "partial_one_step", "drawn_step", "subset_step"),
+        *(
+            "one_step",
+            "weighted_one_step",
+            "refined_one_step",
+            "partial_one_step",
+            "drawn_step",
+            "subset_step",
+            "long_step",
+        ),
     ),
     "gap after a round": ("gap_after_step",),
     "loss after a round": ("dsgd_nonconvex", "fedavg_nonconvex"),

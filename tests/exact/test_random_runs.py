@@ -35,7 +35,9 @@ WITHOUT_RUNS = {"optimal_client_sampling.perturbed_inner_product"}
 # Nor on which the answers of FedProx's clients could be told to be near enough to the minimizers of their problems.
 WITHOUT_RUNS |= {"fedprox.loss_change", "fedprox.loss_change.printed"}
 # Runs of SCAFFOLD have Option II.
-WITHOUT_RUNS |= {"scaffold.option_one_round"}
+WITHOUT_RUNS |= {"scaffold.option_one_round", "stationary.inconsistency", "stationary.inconsistency.printed"}
+# Clients take steps on objectives that are multiplied by their weights.
+WITHOUT_RUNS |= {"fedavg.transformed_gap", "fedavg.transformed_gap.printed"}
 NAMES = sorted(set(FORMS) - WITHOUT_RUNS)
 # An option that changes nothing about a run's law needs no word.
 WITHOUT_EFFECT = {"num_replicates": 3, "rng": 5, "record": ("loss",), "record_every": 2, "num_threads": 1}

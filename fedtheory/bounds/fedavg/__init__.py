@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from fedtheory.bounds.fedavg.theorems import full_participation_gap as full_participation_gap
     from fedtheory.bounds.fedavg.theorems import with_replacement_gap as with_replacement_gap
     from fedtheory.bounds.fedavg.theorems import without_replacement_gap as without_replacement_gap
+    from fedtheory.bounds.fedavg.unequal_weights import transformed_gap as transformed_gap
     from fedtheory.bounds.fedavg.without_gradient_bounds import fixed_step_distance as fixed_step_distance
     from fedtheory.bounds.fedavg.without_gradient_bounds import gap_after_step as gap_after_step
     from fedtheory.bounds.fedavg.without_gradient_bounds import one_round as one_round
@@ -36,6 +37,7 @@ else:  # a type checker would accept any name if it saw __getattr__
                 "with_replacement_gap",
                 "without_replacement_gap",
             ],
+            "unequal_weights": ["transformed_gap"],
             "without_gradient_bounds": ["fixed_step_distance", "gap_after_step", "one_round", "sampled_step"],
         },
     )

@@ -13,7 +13,7 @@ from fedtheory.theorem.assumptions import (
     StronglyConvex,
     selected_by,
 )
-from fedtheory.theorem.domains import NONNEGATIVE
+from fedtheory.theorem.domains import NONNEGATIVE, POSITIVE
 from fedtheory.theorem.paper import Paper
 from fedtheory.theorem.scheme import Scheme
 from fedtheory.theorem.symbols import GRADIENT2, SYMBOLS, Symbol
@@ -55,6 +55,14 @@ PAPER = Paper(
             "weighted_sigma2",
             "Variance of the weighted mean of the clients' stochastic gradients, ``sum_k p_k^2 sigma_k^2``",
             NONNEGATIVE._replace(of_run="weighted_sigma2"),
+            GRADIENT2,
+        ),
+        Symbol("max_weight", "Largest weight of a client", POSITIVE, letter=r"\max_kp_k"),
+        Symbol("min_weight", "Smallest weight of a client", POSITIVE, letter=r"\min_kp_k"),
+        Symbol(
+            "weighted_G2",
+            "Bound on the mean squared gradient of ``N p_k F_k``, ``N sum_k p_k^2 G_k^2``",
+            NONNEGATIVE,
             GRADIENT2,
         ),
     ),

@@ -27,7 +27,13 @@ from fedtheory.bounds.fedavg.paper import (
 from fedtheory.theorem.bound import states
 from fedtheory.theorem.left_side import LeftSide
 
-__all__ = ["decaying_step_sizes", "full_participation_gap", "with_replacement_gap", "without_replacement_gap"]
+__all__ = [
+    "decaying_step_sizes",
+    "full_participation_gap",
+    "terms_without_replacement",
+    "with_replacement_gap",
+    "without_replacement_gap",
+]
 
 _THEOREM = (*FUNCTIONS, NOISE, GRADIENTS)
 
@@ -154,6 +160,24 @@ def without_replacement_gap(
     ...                         initial_distance2=13.0) == (5 + 198 + 135200 + 4480 + 182) / 14
     True
     """
+    return terms_without_replacement(
+        num_steps,
+        mu=mu,
+        L=L,
+        local_steps=local_steps,
+        num_clients=num_clients,
+        num_selected=num_selected,
+        G2=G2,
+        weighted_sigma2=weighted_sigma2,
+        objective_gap=objective_gap,
+        initial_distance2=initial_distance2,
+    )
+
+
+def terms_without_replacement(
+    num_steps, *, mu, L, local_steps, num_clients, num_selected, G2, weighted_sigma2, objective_gap, initial_distance2
+):
+    """Return the summands of the bound for K of N equally weighted clients."""
     with_all = _with_all_clients(
         num_steps,
         mu=mu,

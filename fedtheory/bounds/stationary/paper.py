@@ -2,7 +2,7 @@
 
 from fedtheory.theorem.domains import NONNEGATIVE, POSITIVE
 from fedtheory.theorem.paper import Paper
-from fedtheory.theorem.symbols import Symbol
+from fedtheory.theorem.symbols import GRADIENT2, Symbol
 
 __all__ = ["PAPER"]
 
@@ -25,5 +25,15 @@ PAPER = Paper(
             NONNEGATIVE,
             "distance^2",
         ),
+        Symbol(
+            "surrogate_gradient2",
+            "Squared norm of the gradient of the surrogate ``sum_k q_k F_k``",
+            NONNEGATIVE,
+            GRADIENT2,
+            r"\|\nabla\tilde F(w)\|^2",
+        ),
+        Symbol("chi2", "Divergence of the weights, ``sum_k (p_k - q_k)^2/q_k``", NONNEGATIVE, letter=r"\chi^2"),
+        Symbol("beta2", "Factor of Assumption 3, at least 1", POSITIVE, letter=r"\beta^2"),
+        Symbol("kappa2", "Constant of Assumption 3", NONNEGATIVE, GRADIENT2, r"\kappa^2"),
     ),
 )

@@ -4,18 +4,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from fedtheory.bounds.local_gd import PAPER as LOCAL_GD
 from fedtheory.theorem.claims import claim
 from fedtheory.theorem.draws import as_texts, tenths, whole
 from fedtheory.theorem.findings import Finding, at_most
-from fedtheory.theorem.paper import FEDTHEORY, Paper, Statement
+from fedtheory.theorem.paper import FEDTHEORY, Statement
 
-LOCAL_GD = Paper(
-    "local-gd",
-    "First Analysis of Local GD on Heterogeneous Data",
-    "Khaled, Mishchenko, Richtarik",
-    2019,
-    "https://arxiv.org/abs/1909.04715",
-)
 _CONVEX = ("all clients have convex L-smooth losses", "the first model is at squared distance D from a minimizer")
 
 
