@@ -1,11 +1,11 @@
 """Theorem 1 of Khaled, Mishchenko and Richtarik (2019): the averaged model of local gradient descent, two rounds.
 
-The clients are convex. Models are averaged after every ``local_steps`` steps, and the mean model of all steps is returned.
+The clients are convex. Models are averaged after every ``local_steps`` steps. The mean model of all steps is returned.
 """
 
 from typing import Any
 
-from fedtheory.theorem import COUNT, NONNEGATIVE, Convex, Hypothesis, LeftSide, Paper, Smooth, states
+from fedtheory.theorem import NONNEGATIVE, Convex, Hypothesis, LeftSide, Paper, Smooth, states
 from fedtheory.worst_case import Problem
 
 PAPER = Paper(
@@ -16,8 +16,7 @@ PAPER = Paper(
     "https://arxiv.org/abs/1909.04715",
 )
 SHORT = Hypothesis(
-    "step_size <= 1/(4 L local_steps)",
-    lambda step_size, L, local_steps: (4 * step_size * L * local_steps, "<=", 1),
+    "4 step_size L local_steps <= 1", lambda step_size, L, local_steps: (4 * step_size * L * local_steps, "<=", 1)
 )
 
 
@@ -26,7 +25,7 @@ SHORT = Hypothesis(
     "Theorem 1",
     left=LeftSide("gap", "F(mean_t w_t) - F*"),
     assumes=(Smooth(), Convex(), SHORT),
-    domains={"optimum_gradient2": NONNEGATIVE, "num_rounds": COUNT},
+    domains={"optimum_gradient2": NONNEGATIVE},
 )
 def averaged_gap(initial_distance2, *, optimum_gradient2, L, step_size, local_steps):
     """Bound on the gap of the averaged model after two rounds.
@@ -47,14 +46,14 @@ def method(
 ) -> Problem:
     p = Problem()
     clients = p.clients(2, 0, L)
-    best, w, total = clients.minimizer(), p.point("w"), 0
+    best, w, visited = clients.minimizer(), p.point("w"), []
     p.at_most((w - best).square, initial_distance2, "initial_distance2")
     clients.heterogeneity(zeta2=optimum_gradient2, name="optimum_gradient2")
     for t in range(2 * local_steps):
         w = w if t % local_steps else clients.mean(w)
-        total = clients.mean(w) if not t else total + clients.mean(w)
+        visited.append(clients.mean(w))
         w = w - step_size * clients.gradient(w)
-    p.maximize(clients.value(total / (2 * local_steps)) - clients.value(best))
+    p.maximize(clients.value(p.mean(visited)) - clients.value(best))
     return p
 
 

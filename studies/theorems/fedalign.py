@@ -5,13 +5,14 @@ worst case ignores the bound G2 on gradients.
 """
 
 from fractions import Fraction
+from typing import Any
 
 from fedtheory import worst_case
-from fedtheory.bounds.fedalign import full_participation_gap
+from fedtheory.bounds import fedalign
 from fedtheory.theorem import NONNEGATIVE, POSITIVE, states
 from fedtheory.theorem.worst_case_problem import WorstCaseProblem
 
-printed = full_participation_gap.printed
+printed: Any = fedalign.full_participation_gap.printed
 CONSTANTS = {
     "mu": Fraction(1, 10),
     "L": Fraction(1),
@@ -24,7 +25,7 @@ CONSTANTS = {
 SHARE = Fraction(1, 2)
 
 
-def one_round(bound, given):
+def one_round(bound: Any, given: Any) -> Any:
     mu, L, tau, shared = given["mu"], given["L"], given["local_steps"], ("mu", "L", "objective_gap", "client_gap")
     sizes = [2 / (mu * (t + max(8 * L / mu, tau))) for t in range(tau)]
     worst = worst_case.fedalign(
@@ -39,6 +40,7 @@ def one_round(bound, given):
     "Theorem 1",
     equation="eq. (6)",
     left=printed.left,
+    assumes=printed.hypotheses[:-1],  # the last is about theta, which is computed
     domains={"client_gap": NONNEGATIVE, "mu": POSITIVE},
     worst_case=WorstCaseProblem(one_round, CONSTANTS),
 )

@@ -1,14 +1,16 @@
 """FedAvg with all clients after two rounds: Theorem 1 of Li et al. (2020).
 
-The exact worst case ignores the bound G2 on gradients, which the theorem assumes. With it the worst case is at most this
-one, so that the ratio of the bound to it is at least the computed one. Step sizes decay as the theorem prescribes.
+The exact worst case ignores the bound G2 on gradients, which the theorem assumes. The true ratio is therefore at least
+the computed one. Step sizes decay as the theorem prescribes.
 """
 
 from fractions import Fraction
+from typing import Any
 
-from fedtheory.bounds.fedavg import full_participation_gap as printed
+from fedtheory.bounds import fedavg
 from fedtheory.theorem import states
 
+printed: Any = fedavg.full_participation_gap
 CONSTANTS = {
     "num_steps": 2,
     "mu": Fraction(1, 10),

@@ -5,11 +5,13 @@ clients.
 """
 
 from fractions import Fraction
+from typing import Any
 
-from fedtheory.bounds.fedavg import without_replacement_gap as printed
+from fedtheory.bounds import fedavg
 from fedtheory.theorem import states
 from fedtheory.theorem.worst_case_problem import WorstCaseProblem
 
+printed: Any = fedavg.without_replacement_gap
 CONSTANTS = {
     "mu": Fraction(1, 10),
     "L": Fraction(1),
@@ -23,7 +25,7 @@ CONSTANTS = {
 }
 
 
-def one_round(_, given):
+def one_round(_: Any, given: Any) -> Any:
     return printed.worst_case.solve(printed, {**given, "num_steps": given["local_steps"]})
 
 
@@ -35,7 +37,9 @@ def one_round(_, given):
     assumes=printed.hypotheses,
     worst_case=WorstCaseProblem(one_round, CONSTANTS),
 )
-def sampled_gap(*, mu, L, local_steps, num_clients, num_selected, G2, weighted_sigma2, objective_gap, initial_distance2):
+def sampled_gap(
+    *, mu, L, local_steps, num_clients, num_selected, G2, weighted_sigma2, objective_gap, initial_distance2
+):
     """Bound on the gap after a round of clients that are drawn without replacement."""
     return printed.__wrapped__(
         local_steps, mu=mu, L=L, local_steps=local_steps, num_clients=num_clients, num_selected=num_selected, G2=G2,

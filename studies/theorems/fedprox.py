@@ -7,11 +7,11 @@ clients are convex. The ratio of the decreases is therefore at most the computed
 from fractions import Fraction
 from typing import Any
 
-from fedtheory.bounds.fedprox import loss_change
+from fedtheory.bounds import fedprox
 from fedtheory.theorem import states
 from fedtheory.worst_case import Problem
 
-printed = loss_change.printed
+printed: Any = fedprox.loss_change.printed
 
 
 @states(printed.statement.paper, "Theorem 4", basis="printed", left=printed.left, assumes=printed.hypotheses)
@@ -26,8 +26,8 @@ def proximal_decrease(
 
 
 def method(
-    gradient_dissimilarity: Any, proximal_weight: Any, L: Any = Fraction(1, 10), gradient2: Any = 1, negative_curvature: Any = 0,
-    inexactness: Any = 0, num_selected: int = 200,
+    gradient_dissimilarity: Any, proximal_weight: Any, L: Any = Fraction(1, 10), gradient2: Any = 1,
+    negative_curvature: Any = 0, inexactness: Any = 0, num_selected: int = 200,
 ) -> Problem:  # fmt: skip
     p = Problem()
     clients, w = p.clients(2, -negative_curvature, L), p.point("w")

@@ -1,8 +1,8 @@
 """FedSplit of Pathak and Wainwright (2020): a round with exact proximal steps, as remembered.
 
 The distance is that of the clients' variables z_k from their limits. A client's step is
-``z_k + 2 (prox_k(2 w - z_k) - w)`` with w the mean of all z_k. The theorem takes ``step_size = 1/sqrt(mu L)``, where its
-factor is ``(1 - 2/(sqrt(kappa) + 1))^2``; this is its form for shorter steps.
+``z_k + 2 (prox_k(2 w - z_k) - w)`` with w the mean of all z_k. The theorem takes ``step_size = 1/sqrt(mu L)``. Its
+factor is then ``(1 - 2/(sqrt(kappa) + 1))^2``. This file has its form for shorter steps.
 """
 
 from typing import Any

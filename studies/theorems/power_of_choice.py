@@ -1,17 +1,19 @@
 """Power-of-Choice after two rounds: Theorem 3.1 of Cho, Wang and Joshi (2022) with skews 6/5 and 2.
 
-The exact worst case is over all federations and selection laws whose skew at the minimizer of the same pair of models is
-at least ``rho_bar``, which contains the class of the theorem, and ignores the bound G2 on gradients. The true ratio is
-therefore at least the computed one. The proof bounds a squared distance, which is compared.
+The class of the exact worst case contains that of the theorem: the skew is at least ``rho_bar`` where both models are
+equal, and the bound G2 on gradients is ignored. The true ratio is therefore at least the computed one. The bound
+times 2/L is compared with the squared distance, which its proof bounds.
 """
 
 from fractions import Fraction
+from typing import Any
 
-from fedtheory.bounds.power_of_choice import decaying_steps_gap
+from fedtheory.bounds import power_of_choice
 from fedtheory.theorem import states
 from fedtheory.theorem.worst_case_problem import WorstCaseProblem
 
-printed = decaying_steps_gap.printed
+repaired: Any = power_of_choice.decaying_steps_gap
+printed = repaired.printed
 CONSTANTS = {
     "num_steps": 2,
     "mu": Fraction(1, 10),
@@ -27,10 +29,9 @@ CONSTANTS = {
 }
 
 
-def two_rounds(bound, given):
-    found = decaying_steps_gap.worst_case.solve(
-        decaying_steps_gap, {**{k: v for k, v in given.items() if k != "rho_bar"}, "rho_diagonal": given["rho_bar"]}
-    )
+def two_rounds(bound: Any, given: Any) -> Any:
+    known = {"rho_diagonal" if name == "rho_bar" else name: value for name, value in given.items()}
+    found = repaired.worst_case.solve(repaired, known)
     return found._replace(bound_value=2 * bound(**given) / given["L"])
 
 
