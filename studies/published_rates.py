@@ -15,7 +15,7 @@ case to :math:`a`, then :math:`\log(b/\Delta)/\log(a/\Delta)` is the share of th
 
 **Figure.** One map for each theorem. Number and color of a cell: bound divided by the exact worst case, or worst case
 divided by bound if both are negative. Below it in percent: promised share of the progress; *none* if the bound is at
-least the start. A star marks theorems whose worst case has a closed form that Coq accepts.
+least the start. A star marks theorems whose worst case has a closed form that Coq accepted in the time of the review.
 """
 
 import tempfile
@@ -160,8 +160,9 @@ def maps(data: "Dataset", *, printed: bool) -> "Figure":
                 columns, rows, *(cells[name].values for name in ("ratio", "share")), strict=True
             ):
                 below = "" if np.isnan(share) else f"\n{100 * share:.0f} %" if share else "\nnone"
+                number = f"{ratio:.3g}" if ratio < 100 else f"{ratio:,.0f}"
                 color = "white" if ratio > 300 else "black"
-                axes.text(x, y, f"{ratio:.3g}{below}", ha="center", va="center", fontsize=9, color=color)
+                axes.text(x, y, f"{number}{below}", ha="center", va="center", fontsize=9, color=color)
             star = " *" if cells["closed_form"].values[0] else ""
             axes.set_title(f"{row.method}{star}", fontsize=11)
             axes.grid(visible=False)

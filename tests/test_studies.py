@@ -18,12 +18,12 @@ from tests.environment import ROOT
 from tests.quick_studies import SCRIPTS, loaded, quick_result
 
 by_name = pytest.mark.parametrize("name", [script.stem for script in SCRIPTS])
-# The quick runs of these stay in the fast tier.
-FAST = ("error_floor", "tight_rates")
+# The quick run of this one stays in the fast tier.
+FAST = ("error_floor",)
 
 
 def each(*names: str) -> pytest.MarkDecorator:
-    """Ask for the quick run of each study, slow but for two."""
+    """Ask for the quick run of each study, slow but for one."""
     return pytest.mark.parametrize(
         "name", [pytest.param(name, marks=() if name in FAST else pytest.mark.slow) for name in names]
     )

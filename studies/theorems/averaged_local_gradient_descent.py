@@ -41,9 +41,7 @@ def averaged_gap(initial_distance2, *, optimum_gradient2, L, step_size, local_st
     }
 
 
-def method(
-    optimum_gradient2: Any, step_size: Any, L: Any = 1, initial_distance2: Any = 1, local_steps: int = 2
-) -> Problem:
+def method(optimum_gradient2: Any, step_size: Any, L: Any = 1, initial_distance2: Any = 1, local_steps: int = 2) -> Any:
     p = Problem()
     clients = p.clients(2, 0, L)
     best, w, visited = clients.minimizer(), p.point("w"), []
