@@ -62,4 +62,4 @@ def test_only_printed_statements_have_findings_about_a_paper(module) -> None:
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_the_referee_reads_each_file_and_ends_with_its_exit_code(file) -> None:
     assert subject_of_file(file, None, 0).points
-    assert referee(file, seconds=60.0).exit_code == (1 if file.stem in REFUTED else 0)
+    assert referee(file, seconds=30.0).exit_code == (1 if file.stem in REFUTED else 0)
