@@ -79,14 +79,8 @@ def latex(review: Review) -> str:
         return f"% No appendix: {_line(found.reason)}\n"
     commands = (rf"\noindent\texttt{{{_tex(command)}}}\par" for command in found.commands)
     proof = [r"\subsection*{Theorem and proof}", found.latex] if found.latex else []
-    lines = [
-        rf"\section*{{{_tex(_title(review))}}}",
-        _tex(found.paragraph),
-        *proof,
-        r"\subsection*{Commands}",
-        *commands,
-    ]
-    return "\n".join(lines) + "\n"
+    title = rf"\section*{{{_tex(_title(review))}}}"
+    return "\n".join([title, _tex(found.paragraph), *proof, r"\subsection*{Commands}", *commands]) + "\n"
 
 
 def save(review: Review, folder: Path) -> list[Path]:
@@ -125,11 +119,13 @@ def sections(review: Review) -> list[Section]:
         ("What to cite", review.citation, _citation),
     ]
     return [
-        Section(
-            title, [_missing(found)] if isinstance(found, Missing) else [one for one in blocks(found) if one.content]
-        )
+        Section(title, [_missing(found)] if isinstance(found, Missing) else [*filter(_has_content, blocks(found))])
         for title, found, blocks in parts
     ]
+
+
+def _has_content(block: Block) -> bool:
+    return bool(block.content)
 
 
 def _missing(found: Missing, what: str = "This section is missing") -> Block:
@@ -166,12 +162,9 @@ def _verdict(found: Verdict) -> Iterator[Block]:
 
 
 def _counterexample(found: Counterexample) -> Iterator[Block]:
-    pairs = [
-        ("counterexample", found.origin),
-        ("measured", _number(found.measured)),
-        ("bound", _number(found.predicted)),
-    ]
-    yield _described([*pairs, *((name, _number(value)) for name, value in found.constants.items())])
+    sides = [("measured", _number(found.measured)), ("bound", _number(found.predicted))]
+    constants = ((name, _number(value)) for name, value in found.constants.items())
+    yield _described([("counterexample", found.origin), *sides, *constants])
     if found.functions:
         yield Block("text", "Functions and points that attain it approximately:")
         yield _code("\n".join(_listed(found.functions)))
@@ -283,16 +276,9 @@ def _machine_check(found: MachineCheck) -> Iterator[Block]:
         (_line(one.file), _constants(one.constants), "proved" if one.is_proved else "not proved", _line(one.answer))
         for one in found.certificates
     ]
-    yield Block("table", [head, *rows])
+    yield Block("table", [head, *rows] if rows else [])
     if not isinstance(found.coq, Missing):
-        coq = found.coq
-        pairs = [
-            ("Coq file", coq.file),
-            ("states", coq.about),
-            ("Coq", _ACCEPTED[coq.is_accepted]),
-            ("answer", coq.answer),
-        ]
-        yield _described(pairs)
+        yield _described([("states", found.coq.about), ("Coq", _ACCEPTED[found.coq.is_accepted])])
 
 
 def _coq_answer(coq: CoqFile | Missing) -> str:
@@ -329,18 +315,17 @@ def _constants(constants: Mapping[str, Any]) -> str:
 
 
 def _exact(value: Any) -> str:
-    """Write a number exactly if it is not long, and sequences of numbers.
+    """Write a number exactly if it is not long, and sequences and arrays of numbers.
 
     >>> _exact(Fraction(1, 3)), _exact([1, Fraction(1, 2)]), _exact(1e-9), _exact(10**400)
     ('1/3', '(1, 1/2)', '1e-9', 'about 1.00000e400')
     """
-    if isinstance(value, list | tuple):
-        return f"({', '.join(map(_exact, value))})"
-    if isinstance(value, float):
-        return short_exponent(f"{value:.6g}")
     if isinstance(value, int | Fraction) and max(abs(value.numerator), value.denominator) >= 10**_LONGEST:
         return f"about {_decimal(value)}"
-    return _line(value) if isinstance(value, int | Fraction | str) else _exact(plain_data(value))
+    known = value if isinstance(value, list | tuple) else plain_data(value)
+    if isinstance(known, list | tuple):
+        return f"({', '.join(map(_exact, known))})"
+    return short_exponent(f"{known:.6g}") if isinstance(known, float) else _line(known)
 
 
 def _number(value: Any) -> str:
@@ -383,14 +368,9 @@ def _fenced(text: str) -> list[str]:
 
 
 def _grid(content: Mapping[str, Any]) -> list[str]:
-    cells = content["cells"]
-    rows = [
-        [
-            title,
-            *(" ".join(map(str, cells[i, j][:2])) if (i, j) in cells else "" for i in range(len(content["columns"]))),
-        ]
-        for j, title in enumerate(content["rows"])
-    ]
+    texts = {place: f"{ratio} {status}" for place, (ratio, status, _) in content["cells"].items()}
+    across = range(len(content["columns"]))
+    rows = ([title, *(texts.get((i, j), "") for i in across)] for j, title in enumerate(content["rows"]))
     return _table([["", *content["columns"]], *rows])
 
 

@@ -39,6 +39,8 @@ _COMPARED = 12
 """Constants at which the value is compared with a guess."""
 _CALLED = 4
 """Numbers at which the program is called, in addition to its call with named constants."""
+_LONGEST = 300
+"""Largest number of characters of an expression in a message."""
 _TRIED = 2000
 """Constants at which a function whose sign is not proved is evaluated."""
 
@@ -166,11 +168,11 @@ class ClosedForm:
         if not self.covers(domain):
             return False
         for one in (piece._single("a piece") for piece in self.pieces or (self,)):
-            part = Domain(one.domain.names, domain)
-            for limit, _ in one.domain.inequalities[len(self.domain) :]:
-                part = part.with_positive(limit)
-            symbols = {symbol: part.field.symbols[part.names.index(symbol.name)] for symbol in value.free_symbols}
-            if not part.holds(part.field.from_expr(value.xreplace(symbols)) - one.value):
+            whole = Domain(one.domain.names, domain)
+            limits = one.domain.inequalities[len(self.domain) :]
+            symbols = {symbol: whole.field.symbols[whole.names.index(symbol.name)] for symbol in value.free_symbols}
+            apart = whole.field.from_expr(value.xreplace(symbols)) - one.value
+            if not any(part.holds(apart) for part in (whole, *(whole.with_positive(limit) for limit, _ in limits))):
                 return False
         return True
 
@@ -388,8 +390,9 @@ class _Search:
                 message = "a program must only add, multiply, divide and compare constants, got another use of one"
                 raise OracleError(message)
             if not self.domain.holds(apart, strict=strict):
-                message = f"a comparison of the program must have one outcome, got {apart} {'>' if strict else '>='} 0"
-                raise OracleError(f"{message}, {_unproved(apart, self.domain)}")
+                found = f"{_short(apart)} {'>' if strict else '>='} 0, {_unproved(apart, self.domain)}"
+                message = f"a comparison of the program must have one outcome, got {found}"
+                raise OracleError(message)
 
     def _check_at_numbers(self, program: Callable[..., Problem]) -> None:
         """Raise OracleError if the program has other conditions at numbers than with named constants.
@@ -469,7 +472,7 @@ class _Search:
             is_free = number < family.num_equalities
             if not (domain.sign(y.denom) is not None if is_free else domain.holds(y)):
                 what = "no pole" if is_free else "at least 0"
-                message = f"the multiplier of {family.labels[number]} must be {what}, got {_factored(y)}"
+                message = f"the multiplier of {family.labels[number]} must be {what}, got {_short(_factored(y))}"
                 raise OracleError(f"{message}, {_unproved(y, domain)}")
         rows = [(field.one, number + 1, y) for number, y in zip(guess.active, guess.multipliers, strict=True)]
         weights = [(0, -field.one), *((row, y) for _, row, y in rows)]
@@ -509,6 +512,12 @@ def _factored(function: Any) -> Any:
     return factor(function.as_expr())
 
 
+def _short(expression: Any) -> str:
+    """Return an expression for a message, cut if it is longer than a few lines."""
+    text = str(expression)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}... ({len(text)} characters)"
+
+
 def _unproved(function: Any, domain: Domain) -> str:
     """Say that a sign is not proved, and where the function is negative, if such constants are found."""
     text = f"which is not proved where {', '.join(domain.texts)}"
@@ -531,7 +540,7 @@ def _squares(left: list[list[Any]], block: int, domain: Domain) -> list[Square]:
                 break
             failed = failed or square.coefficient
         else:
-            what = "another" if failed is None else f"the coefficient {_factored(failed)} of a square"
+            what = "another" if failed is None else f"the coefficient {_short(_factored(failed))} of a square"
             message = f"the combination of the conditions less the objective must be a sum of squares, got {what}"
             raise OracleError(message if failed is None else f"{message}, {_unproved(failed, domain)}")
         found.append(square)

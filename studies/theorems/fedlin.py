@@ -1,7 +1,7 @@
 """FedLin with two local steps: its theorem as remembered.
 
-A client takes ``local_steps`` steps of length ``step_size / local_steps`` along its gradient, which is corrected by the
-server's gradient. For short steps the exact factor of the squared distance is about ``1 - 2 step_size mu``.
+A client takes ``local_steps`` steps of length ``step_size / local_steps`` along its corrected gradient.
+For short steps the exact factor is about ``1 - 2 step_size mu``, twice the contraction that the theorem states.
 """
 
 from fractions import Fraction
@@ -33,10 +33,10 @@ def fedlin_round(distance2, *, mu, L, step_size, local_steps):
 
 
 def one_round(mu: Any, L: Any, step_size: Any, local_steps: int) -> tuple[Problem, Any, Any]:
-    """Return the problem, and the server's model less the minimizer, before and after a round."""
+    """Return the problem, and the model less the minimizer before and after a round."""
     p = Problem()
     clients = p.clients(2, mu, L)
-    # Linear functions that are added to the F_k do not change the method: the clients may share a minimizer.
+    # Linear functions added to the F_k do not change the method, so that the clients may share a minimizer.
     best, w = clients.minimizer(objective_gap=0), p.point("w")
     start, y = clients.gradient(w), w
     for _ in range(local_steps):

@@ -334,5 +334,5 @@ def test_a_bound_below_the_closed_form_is_not_called_proved() -> None:
     assert found.is_at_most(value, short)
     assert not found.is_at_most(value, domain)  # it is smaller than (1 - step_size)^2 for long steps
     assert not found.is_at_most(value - mu / 1000, short)
-    with pytest.raises(TypeError):
+    with pytest.raises(ValueError, match="inequalities"):
         found.is_at_most(value, lambda mu: [mu > 0])

@@ -6,6 +6,7 @@ from fractions import Fraction as Q
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from fedtheory.referee import rendering
@@ -136,3 +137,17 @@ def test_a_review_is_saved_as_three_files(tmp_path: Path) -> None:
     files = rendering.save(REVIEW, tmp_path / "new")
     assert [file.name for file in files] == ["review.html", "review.md", "review.tex"]
     assert [file.read_text(encoding="utf-8") for file in files] == [PAGE, MARKDOWN, rendering.latex(REVIEW)]
+
+
+def test_an_instance_may_hold_any_value() -> None:
+    values = {
+        "none": None,
+        "dict": {"x": Q(1, 2)},
+        "array": np.array([Q(1, 3), 2]),
+        "float": np.float64(0.5),
+        "flag": True,
+    }
+    assert isinstance(REVIEW.statement, StatedTheorem)
+    written = rendering.markdown(replace(REVIEW, statement=replace(REVIEW.statement, instance=values)))
+    assert "none=None" in written
+    assert "array=(1/3, 2), float=0.5, flag=True" in written

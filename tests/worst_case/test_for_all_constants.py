@@ -346,6 +346,21 @@ def test_noises_that_become_one_noise_at_a_single_number_are_refused() -> None:
         closed_form(compressed, lambda s, omega: [s > 0, s < 2, omega > 0, omega < 2])
 
 
+def test_a_message_with_a_long_polynomial_fits_a_screen() -> None:
+    def branching(mu: Any) -> Problem:
+        long = (3 * mu - 2) * (1 + 17 * mu) ** 30 > 1
+        p = Problem()
+        f = p.function(mu, 2 if long else 1)
+        best, x = f.minimizer(), p.point("x")
+        p.at_most((x - best).square, 1)
+        p.maximize(f.gradient(x).square)
+        return p
+
+    with pytest.raises(OracleError, match="one outcome") as found:
+        closed_form(branching, lambda mu: [mu > 0, mu < 1])
+    assert len(str(found.value)) < 800
+
+
 @pytest.mark.slow
 def test_a_program_that_takes_another_branch_on_the_domain_is_refused() -> None:
     def with_a_branch(mu: Any, eta: Any) -> Problem:
