@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import sphinx.application
 
 GROUPS = {
-    "How tight are the bounds?": ("bound_versus_error", "closing_the_gap", "tight_rates"),
+    "How tight are the bounds?": ("published_rates", "bound_versus_error", "closing_the_gap"),
     "What do biased methods converge to?": (
         "error_floor",
         "selection_skew",

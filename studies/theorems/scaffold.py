@@ -1,0 +1,53 @@
+"""SCAFFOLD with all clients and exact gradients: the recursion of the appendix of Karimireddy et al. (2020), as quoted.
+
+The potential contains the squared errors of the control variates and, after the round, the gap of the model before it.
+``step_size`` is the total step h of a round. A linear function that is added to F_k and to its control variate does not
+change the method, so that the clients may share a minimizer.
+"""
+
+from fractions import Fraction
+from typing import Any
+
+from fedtheory.theorem import NONNEGATIVE, Hypothesis, LeftSide, Paper, Smooth, StronglyConvex, states
+from fedtheory.worst_case import Problem
+
+PAPER = Paper(
+    "scaffold",
+    "SCAFFOLD: Stochastic Controlled Averaging for Federated Learning",
+    "Karimireddy, Kale, Mohri, Reddi, Stich, Suresh",
+    2020,
+    "https://arxiv.org/abs/1910.06378",
+    basis="quoted",
+)
+SHORT = Hypothesis("step_size <= 1/(81 L)", lambda step_size, L: (81 * step_size * L, "<=", 1))
+FLAT = Hypothesis("step_size <= 1/(15 mu)", lambda step_size, mu: (15 * step_size * mu, "<=", 1))
+
+
+@states(
+    PAPER,
+    "Lemma 15, recursion",
+    left=LeftSide("potential", "|w_+ - w*|^2 + 9 h^2 C_+ + h (F(w) - F*)", after="round"),
+    assumes=(Smooth(), StronglyConvex(), SHORT, FLAT),
+    domains={"potential": NONNEGATIVE},
+)
+def controlled_round(potential, *, mu, L, step_size, local_steps):
+    """Bound on the potential after a round, with Option II; before it, the potential is without the gap."""
+    return {"contracted": (1 - mu * step_size / 2) * potential}
+
+
+def method(mu: Any, step_size: Any, L: Any = 1, potential: Any = 1, local_steps: int = 2) -> Problem:
+    p = Problem()
+    clients = p.clients(2, mu, L)
+    best, w, error = clients.minimizer(objective_gap=0), p.point("w"), clients.deviation(name="error")
+    p.at_most((w - best).square + 9 * step_size**2 * error.square, potential, "potential")
+    y = w
+    for _ in range(local_steps):
+        y = y - step_size / local_steps * (clients.gradient(y) - error)
+    used = error + (w - y) / step_size  # the mean of the gradients of a client
+    gap = clients.value(w) - clients.value(best)
+    p.maximize((clients.mean(y) - best).square + 9 * step_size**2 * used.square + step_size * gap)
+    return p
+
+
+def domain(mu: Any, step_size: Any) -> list[Any]:
+    return [mu > 0, mu < 1, step_size > 0, step_size <= Fraction(1, 81)]
