@@ -1,4 +1,6 @@
-"""SCAFFOLD with all clients and exact gradients: the recursion of the appendix of Karimireddy et al. (2020), as quoted.
+"""SCAFFOLD with all clients and exact gradients: the recursion behind Lemma 15 of Karimireddy et al. (2020).
+
+The lemma is quoted elsewhere with pages; the recursion is a derivation by others that agrees with it.
 
 The potential contains the squared errors of the control variates and, after the round, the gap of the model before it.
 ``step_size`` is the total step h of a round. A linear function that is added to F_k and to its control variate does not
@@ -25,7 +27,7 @@ FLAT = Hypothesis("step_size <= 1/(15 mu)", lambda step_size, mu: (15 * step_siz
 
 @states(
     PAPER,
-    "Lemma 15, recursion",
+    "recursion behind Lemma 15",
     left=LeftSide("potential", "|w_+ - w*|^2 + 9 h^2 C_+ + h (F(w) - F*)", after="round"),
     assumes=(Smooth(), StronglyConvex(), SHORT, FLAT),
     domains={"potential": NONNEGATIVE},
