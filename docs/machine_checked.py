@@ -11,11 +11,14 @@ from fedtheory.verification.renderings import escaped
 
 
 def rows() -> Iterator[str]:
-    """Yield the lines of the table, which names each theorem by its file and its name."""
+    """Yield the lines of the table, which names each theorem by its file and its name; bounds without one come last."""
     homes = {bound: name for name, bound in members(import_module("fedtheory.bounds"), is_bound)}
-    for name, bound in sorted(known_bounds().items()):
-        theorem = PROVED.get(name) or REFUTED[name]
+    for name, bound in sorted(known_bounds().items(), key=lambda item: (item[0] not in {**PROVED, **REFUTED}, item[0])):
         linked = f"{{py:func}}`{name} <{homes[bound]}>`" if bound in homes else f"`{name}`"
+        theorem = PROVED.get(name) or REFUTED.get(name)
+        if theorem is None:
+            yield f"| {linked} | not yet | | | | |"
+            continue
         verdict = "proved" if name in PROVED else "false"
         print_of = escaped(str(PRINTED[name])) if name in PRINTED else ""
         assumes = escaped(theorem.assumes)
