@@ -1,6 +1,7 @@
 """Theorems of the study of published rates: their files, starts, and the findings about printed statements."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fedtheory import study
@@ -23,6 +24,8 @@ def of_gap(given: Any) -> Any:
     return given["L"] * given["initial_distance2"] / 2
 
 
+THEOREMS = Path(__file__).parent / "theorems"
+"""Folder of the files."""
 ROWS = (
     Row("fedavg", "FedAvg, all clients", of_gap),
     Row("fedavg_sampled", "FedAvg, one of two clients", of_gap),

@@ -22,19 +22,16 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import log
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from _published_theorems import FINDINGS, ROWS, Row
+from _published_theorems import FINDINGS, ROWS, THEOREMS, Row
 
 from fedtheory import study
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from xarray import Dataset
-
-THEOREMS = Path(__file__).parent / "theorems"
 
 
 @dataclass(frozen=True)
