@@ -94,8 +94,13 @@ def test_a_run_of_a_strategy_loads_few_lines(strategy: str) -> None:
     assert lines_loaded(RUN.format(strategy)) <= 10_000
 
 
-# Claims that simulate whole rounds load the instances of runs: 10,021 and 9,459 lines.
-MISSED = ("optimal-client-sampling:equation-21", "power-of-choice:theorem-a.1")
+# Claims that simulate whole rounds load the instances of runs: 10,021, 9,459 and 9,712 lines. The draw changes with the
+# list of claims.
+MISSED = (
+    "optimal-client-sampling:equation-21",
+    "power-of-choice:theorem-a.1",
+    "optimal-client-sampling:closed-form-moves",
+)
 
 
 def claim_of(key: str) -> Any:
