@@ -102,7 +102,8 @@ def test_each_kind_of_thing_has_an_example() -> None:
     assert {str(Path(path).parent) for path in examples()} == {*kinds, "studies"}
 
 
-@pytest.mark.slow  # minutes: a good part of the suite runs once more
+@pytest.mark.slow
+@pytest.mark.long  # it runs some hundred other tests in a copy of the project
 def test_with_the_examples_in_a_copy_no_test_fails_and_what_is_missing_is_named(copy: Path) -> None:
     names = set(ALWAYS).union(*(names_in(path, text) for path, text in examples().items()))
     (copy / "choice.py").write_text(CHOICE.format(names=sorted(names), by_name=BY_NAME), encoding="utf-8")
