@@ -1,7 +1,7 @@
 """Verdicts of the quick budget on all claims, as rows of plain data that are stored.
 
-A stored verdict has a digest of the sources of its claim and of its bound. Where the digest is missing or another one,
-the claim is verified again. A slow test verifies all. ``python docs/verdicts.py`` stores the verdicts whose digest
+A stored verdict has a digest of the sources of the library. Where the digest is missing or another one, the claim is
+verified again. A slow test verifies all. ``python docs/verdicts.py`` stores the verdicts whose digest
 is another one, and with ``--all`` all of them.
 """
 
@@ -9,14 +9,11 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Mapping
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import fedtheory.claims
-from fedtheory._support.discover import members
+import fedtheory
 from fedtheory.theorem.claims import REFUTED, Claim
 from fedtheory.verification import known_claims, rows
 from fedtheory.verification.verdicts import Verdict, verdicts_of
@@ -38,7 +35,7 @@ def verdicts() -> dict[str, dict[str, Any]]:
 def valid() -> dict[str, dict[str, Any]]:
     """Return the rows of all claims to store; claims without a stored row are verified on all processors."""
     claims = known_claims()
-    found = {key: row for key, row in stored().items() if key in claims and row["digest"] == digest(claims[key])}
+    found = {key: row for key, row in stored().items() if key in claims and row["digest"] == digest()}
     new = [claim for key, claim in claims.items() if key not in found]
     return found | {one.key: stored_row(one) for one in verdicts_of(new, jobs=os.cpu_count() or 1)}
 
@@ -53,36 +50,18 @@ def stored_row(verdict: Verdict) -> dict[str, Any]:
     """Return the row to store of a verdict; instances are shown of what is false."""
     [row] = rows([verdict])
     names = [*_SHOWN, "instance"] if verdict.claim.kind in REFUTED else _SHOWN
-    return {"digest": digest(verdict.claim)} | {name: row[name] for name in names}
+    return {"digest": digest()} | {name: row[name] for name in names}
 
 
 def _about(claim: Claim) -> dict[str, Any]:
     return {"key": claim.key, "title": claim.title, "kind": claim.kind, "source": str(claim.statement)}
 
 
-def digest(claim: Claim) -> str:
-    """Return a digest of the sources of the paper that a claim belongs to, and of the paper of its bound."""
-    homes = {_modules()[claim.key]} if claim.key in _modules() else set()
-    homes |= {claim.bound.__module__} if claim.bound else set()
-    return hashlib.sha256("".join(sorted(map(digest_of_paper, homes))).encode()).hexdigest()[:12]
-
-
 @cache
-def _modules() -> Mapping[str, str]:
-    """Return the modules of written claims by key; claims about worst cases are made from bounds."""
-    found = members(fedtheory.claims, lambda value: isinstance(value, Claim))
-    return {claim.key: name.rpartition(".")[0] for name, claim in found}
-
-
-@cache
-def digest_of_paper(module: str) -> str:
-    """Return a digest of all files of the paper that a module of bounds or claims belongs to."""
-    specification = find_spec(".".join(module.split(".")[:3]))
-    assert specification is not None
-    assert specification.origin is not None
-    file = Path(specification.origin)
-    files = sorted(file.parent.rglob("*.py")) if specification.submodule_search_locations else [file]
-    return hashlib.sha256(b"".join(one.read_bytes() for one in files)).hexdigest()
+def digest() -> str:
+    """Return a digest of all sources of the library, since a verdict may depend on any of them."""
+    files = sorted(Path(fedtheory.__file__).parent.rglob("*.py"))
+    return hashlib.sha256(b"".join(one.read_bytes() for one in files)).hexdigest()[:12]
 
 
 def main() -> None:

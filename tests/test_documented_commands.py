@@ -62,7 +62,7 @@ def fault_of_command(words: list[str], page: str) -> str:
     added = tuple(f".{name}" for name in re.findall(r"^def (\w+)\(", page, flags=re.MULTILINE))
     if not words or words[0].startswith("-") or (words[1:2] and words[1].endswith(added)):
         return ""
-    # A study has options of its own.
+    # Each study has other options.
     known = help_of(*words[:2]) if words[0] == "study" and len(words) > 1 else help_of(words[0])
     unknown = [word for word in words[1:] if word.startswith("--") and word.partition("=")[0] not in known]
     return f"no {', '.join(unknown)}" if unknown else ("" if known else f"{words[0]} is no command")

@@ -76,8 +76,8 @@ def referee(
     method
         Function of the bound's arguments that returns a problem with an objective. Arguments with a default are
         constants that a scaling removes, such as ``L=1``, and counts; a map may vary ``local_steps``. Conditions with
-        the names of the bound's constants give the coefficients of section 4. A bound of the library may have a
-        worst case of its own.
+        the names of the bound's constants give the coefficients of section 4. Bounds of the library may declare
+        their worst case.
     domain
         Function of the method's arguments without a default that returns inequalities, such as ``[0 < mu, mu < 1]``.
     state

@@ -196,7 +196,7 @@ def _keep_last_place(candidates, values, size):
 
 @jitable
 def _keep_by_rank(candidates, values, size):
-    # Counting is quadratic but has no branches, which would be mispredicted. It is vectorized in a function of its own.
+    # Counting is quadratic but has no branches, which would be mispredicted. A separate function is vectorized.
     filled = 0
     for j in range(values.size):
         above = 0

@@ -67,12 +67,13 @@ def test_one_instance_and_the_stored_one_lead_to_the_expected_verdict(key: str) 
 def check_shown(verdict: Verdict) -> None:
     """Compare a verdict with the stored one, which pages show as long as its digest is that of the sources."""
     row, shown = pages.stored_row(verdict), pages.stored().get(verdict.key, {})
-    if shown.get("digest") == row["digest"]:
-        for name in ("verdict", "as_expected", "num_instances", "num_applicable", "relation"):
-            assert shown[name] == row[name], name
-        assert number_of(shown["worst_ratio"]) == pytest.approx(number_of(row["worst_ratio"]), rel=1e-6)
-        if verdict.claim.kind in REFUTED and verdict.side == "exact":
-            assert shown["instance"] == row["instance"]
+    if shown.get("digest") != row["digest"]:
+        pytest.skip("the library has changed since the verdicts were stored, so that pages verify all claims again")
+    for name in ("verdict", "as_expected", "num_instances", "num_applicable", "relation"):
+        assert shown[name] == row[name], name
+    assert number_of(shown["worst_ratio"]) == pytest.approx(number_of(row["worst_ratio"]), rel=1e-6)
+    if verdict.claim.kind in REFUTED and verdict.side == "exact":
+        assert shown["instance"] == row["instance"]
 
 
 @pytest.mark.slow
@@ -157,7 +158,7 @@ def test_one_path_of_two_point_noise_exceeds_the_fixed_step_bound() -> None:
 TWO = ("power-of-choice:lemma-b1", "fedalign:theta-one")
 
 
-def test_pages_show_stored_verdicts_until_the_sources_of_their_paper_change(
+def test_pages_show_stored_verdicts_until_the_sources_of_the_library_change(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     rows = {key: pages.stored_row(examine(CLAIMS[key], 1)) | {"reason": "stored"} for key in TWO}
@@ -169,14 +170,11 @@ def test_pages_show_stored_verdicts_until_the_sources_of_their_paper_change(
     assert [row["reason"] for row in pages.verdicts.__wrapped__().values()] == ["stored", ""]
 
 
-def test_the_digest_of_a_claim_is_that_of_its_paper(monkeypatch: pytest.MonkeyPatch) -> None:
-    def digests() -> list[str]:
-        pages.digest_of_paper.cache_clear()
-        return [pages.digest(CLAIMS[key]) for key in TWO]
-
-    before, read = digests(), Path.read_bytes
-    monkeypatch.setattr(Path, "read_bytes", lambda file: read(file) + b"#" * (file.parent.name == "fedalign"))
-    after = digests()
-    monkeypatch.undo()
-    assert digests() == before
-    assert [one == other for one, other in zip(before, after, strict=True)] == [True, False]
+def test_a_change_of_any_source_of_the_library_changes_the_digest(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = Path.read_bytes
+    found = {pages.digest.__wrapped__()}
+    for folder in ("bounds", "instances", "checker"):
+        changed = lambda file, folder=folder: read(file) + b"#" * (folder in file.parts)  # noqa: E731
+        monkeypatch.setattr(Path, "read_bytes", changed)
+        found.add(pages.digest.__wrapped__())
+    assert len(found) == 4
