@@ -12,8 +12,7 @@ import numpy.typing as npt
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.errors import AssumptionViolated
-from fedtheory.theorem.assumptions import HalvingSteps
-from fedtheory.theorem.bound import Bound
+from fedtheory.theorem import Bound, HalvingSteps
 from fedtheory.theorem.implications import consequences
 
 __all__ = ["elapsed_step_sizes", "unroll", "unrolled_gap"]

@@ -5,9 +5,7 @@ from fedtheory.bounds.average_drift.paper import PAPER
 from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.bounds.scaffold.paper import STABLE
 from fedtheory.bounds.sgd.paper import ASSUMES
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
+from fedtheory.theorem import FEDTHEORY, LeftSide, states
 
 __all__ = ["fixed_step_distance"]
 

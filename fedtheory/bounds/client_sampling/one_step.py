@@ -5,10 +5,7 @@ from fedtheory.bounds.fedavg.paper import BALANCED, SUBSETS, WITH_REPLACEMENT
 from fedtheory.bounds.sgd import _worst_cases
 from fedtheory.bounds.sgd.one_step import step_with_noise
 from fedtheory.bounds.sgd.paper import ASSUMES
-from fedtheory.theorem.assumptions import Hypothesis
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
+from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, states
 
 __all__ = ["one_step"]
 

@@ -4,10 +4,7 @@ from fedtheory.arithmetic.functions import geometric
 from fedtheory.bounds.error_feedback import _worst_cases
 from fedtheory.bounds.error_feedback.paper import ASSUMES, PAPER, rate
 from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
-from fedtheory.theorem.assumptions import Hypothesis, method_is
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
+from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, method_is, states
 
 __all__ = ["ef_distance", "ef_round"]
 

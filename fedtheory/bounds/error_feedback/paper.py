@@ -1,10 +1,7 @@
 """Definitions shared by the bounds on compressed communication."""
 
 from fedtheory.arithmetic.functions import maximum, square_root
-from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Hypothesis, Smooth, StronglyConvex
-from fedtheory.theorem.domains import NONNEGATIVE, POSITIVE
-from fedtheory.theorem.paper import Paper
-from fedtheory.theorem.symbols import Symbol
+from fedtheory.theorem import EXACT_GRADIENTS, NONNEGATIVE, POSITIVE, Hypothesis, Paper, Smooth, StronglyConvex, Symbol
 
 __all__ = ["ASSUMES", "PAPER", "rate"]
 

@@ -7,8 +7,7 @@ from typing import Any
 from fedtheory import worst_case
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds._worst_cases import as_fractions, require_0
-from fedtheory.theorem.bound import Bound
-from fedtheory.theorem.worst_case_problem import WorstCaseProblem
+from fedtheory.theorem import Bound, WorstCaseProblem
 
 __all__: list[str] = []
 

@@ -1,26 +1,20 @@
 """FedALIGN, Theorem 1: convergence with full participation."""
 
 from fedtheory.bounds import fedalign
-from fedtheory.bounds.fedalign.paper import (
-    FULL,
-    PAPER,
-    THEOREM,
-    delay,
-)
+from fedtheory.bounds.fedalign import paper
 from fedtheory.bounds.fedavg.theorems import decaying_step_sizes
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem import LeftSide, states
 
 __all__ = ["decaying_step_sizes", "full_participation_gap"]
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Theorem 1",
     equation="eq. (6)",
     left=LeftSide("gap", "E F(w_T) - F*", over=("noise",)),
-    assumes=THEOREM,
-    schemes=FULL,
+    assumes=paper.THEOREM,
+    schemes=paper.FULL,
     step_sizes=decaying_step_sizes,
 )
 def _printed_full_participation_gap(
@@ -43,7 +37,7 @@ def _printed_full_participation_gap(
     ...                                initial_distance2=7, theta=0.75, rho=1.25)
     51.0
     """
-    horizon = num_steps + delay(mu=mu, L=L, local_steps=local_steps)
+    horizon = num_steps + paper.delay(mu=mu, L=L, local_steps=local_steps)
     variances = 2 * L / mu**2 / horizon
     return {
         "noise": variances * sigma2,
@@ -55,13 +49,13 @@ def _printed_full_participation_gap(
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Theorem 1",
     equation="eq. (6)",
     form="corrected",
     left=LeftSide("gap", "E F(w_T) - F*", over=("noise",)),
-    assumes=THEOREM,
-    schemes=FULL,
+    assumes=paper.THEOREM,
+    schemes=paper.FULL,
     step_sizes=decaying_step_sizes,
     printed=_printed_full_participation_gap,
     worst_case=lambda: fedalign._worst_cases.THEOREM,
@@ -97,7 +91,7 @@ def full_participation_gap(num_steps, *, mu, L, local_steps, G2, sigma2, objecti
     ...                        theta=0.75, rho=1.25)
     51.0
     """
-    gamma = delay(mu=mu, L=L, local_steps=local_steps)
+    gamma = paper.delay(mu=mu, L=L, local_steps=local_steps)
     horizon = num_steps + gamma
     variances = 2 * L / mu**2 / horizon
     return {

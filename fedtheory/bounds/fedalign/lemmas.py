@@ -2,30 +2,14 @@
 
 from fedtheory.arithmetic.functions import total
 from fedtheory.bounds import fedalign
-from fedtheory.bounds.fedalign.paper import (
-    ANY_STEP,
-    FROZEN_INDICATORS,
-    GRADIENTS,
-    HALVING,
-    NOISE,
-    PAPER,
-    PARTIAL,
-    PRIORITY_DRAWS,
-    PRIORITY_WEIGHT,
-    SQUARED_WEIGHTS,
-    WEIGHTS,
-    summed,
-)
-from fedtheory.theorem.assumptions import Smooth
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
+from fedtheory.bounds.fedalign import paper
+from fedtheory.theorem import FEDTHEORY, LeftSide, Smooth, states
 
 __all__ = ["aggregated_distance", "client_drift", "gradient_norm", "gradient_variance", "sampling_variance"]
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Lemma A.2",
     equation="eq. (21)",
     left=LeftSide("squared gradient", "|grad F_k(w)|^2", model="any", after="any time"),
@@ -55,7 +39,7 @@ def gradient_norm(excess, *, L):
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Lemma A.3",
     equation="eq. (23)",
     left=LeftSide(
@@ -65,8 +49,8 @@ def gradient_norm(excess, *, L):
         after="round",
         average="the clients' models with weights p'_k I_k",
     ),
-    assumes=(WEIGHTS,),
-    schemes=PARTIAL,
+    assumes=(paper.WEIGHTS,),
+    schemes=paper.PARTIAL,
     options=("any",),
 )
 def aggregated_distance(distances2, *, weights):
@@ -87,7 +71,7 @@ def aggregated_distance(distances2, *, weights):
 
         clients = Symbol("num_included", integer=True, positive=True)
         distances = IndexedBase(distances2)
-        return {"mean": summed(weights, clients, lambda k: distances[k])}
+        return {"mean": paper.summed(weights, clients, lambda k: distances[k])}
     if len(weights) != len(distances2):
         message = f"weights must have {len(distances2)} entries, as distances2 has, got {len(weights)}"
         raise ValueError(message)
@@ -97,12 +81,12 @@ def aggregated_distance(distances2, *, weights):
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Lemma A.4",
     equation="eq. (25)",
     left=LeftSide("drift", "E sum_k p'_k I_k |w_t^k - w_t|^2", model="clients", after="step", over=("noise",)),
-    assumes=(GRADIENTS, FROZEN_INDICATORS, HALVING),
-    schemes=PARTIAL,
+    assumes=(paper.GRADIENTS, paper.FROZEN_INDICATORS, paper.HALVING),
+    schemes=paper.PARTIAL,
 )
 def client_drift(step_size, *, local_steps, G2):
     r"""Bound on ``E sum_k p'_k I_k |w_t^k - w_t|^2``, ``4 eta_t^2 (E - 1)^2 G2``.
@@ -125,13 +109,13 @@ def client_drift(step_size, *, local_steps, G2):
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Lemma A.5",
     equation="eq. (27)",
     left=LeftSide("variance", "E |g_t - mean g_t|^2", model="none", after="step", over=("noise",)),
-    assumes=(NOISE, WEIGHTS),
-    schemes=PARTIAL,
-    options=ANY_STEP,
+    assumes=(paper.NOISE, paper.WEIGHTS),
+    schemes=paper.PARTIAL,
+    options=paper.ANY_STEP,
 )
 def _printed_gradient_variance(sigma2):
     """Bound on ``E |g_t - mean g_t|^2`` as printed, ``sigma2``.
@@ -147,13 +131,13 @@ def _printed_gradient_variance(sigma2):
 @states(
     FEDTHEORY,
     "the variance in terms of the squared weights",
-    related=(PAPER, "Lemma A.5, eqs. (28)-(29)"),
+    related=(paper.PAPER, "Lemma A.5, eqs. (28)-(29)"),
     form="refined",
     left=LeftSide("variance", "E |g_t - mean g_t|^2", model="none", after="step", over=("noise",)),
-    assumes=(NOISE, WEIGHTS, SQUARED_WEIGHTS),
-    schemes=PARTIAL,
+    assumes=(paper.NOISE, paper.WEIGHTS, paper.SQUARED_WEIGHTS),
+    schemes=paper.PARTIAL,
     printed=_printed_gradient_variance,
-    options=ANY_STEP,
+    options=paper.ANY_STEP,
 )
 def gradient_variance(sigma2, *, squared_weights):
     r"""Bound on ``E |g_t - mean g_t|^2``, ``sigma2 E sum_k p'_k^2 I_k``.
@@ -172,12 +156,12 @@ def gradient_variance(sigma2, *, squared_weights):
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Lemma A.8",
     equation="eq. (57)",
     left=LeftSide("variance", "E |w'_t - w_t|^2", after="round", over=("selection", "noise")),
-    assumes=(GRADIENTS, FROZEN_INDICATORS, HALVING, PRIORITY_DRAWS),
-    schemes=PARTIAL,
+    assumes=(paper.GRADIENTS, paper.FROZEN_INDICATORS, paper.HALVING, paper.PRIORITY_DRAWS),
+    schemes=paper.PARTIAL,
 )
 def _printed_sampling_variance(step_size, *, local_steps, num_draws, G2):
     """Bound on ``E |w'_t - w_t|^2`` at the end of a round, ``4 eta^2 E^2 G2/K`` with the round's last step size.
@@ -195,13 +179,13 @@ def _printed_sampling_variance(step_size, *, local_steps, num_draws, G2):
 @states(
     FEDTHEORY,
     "the variance in terms of the step sizes of the round",
-    related=(PAPER, "Lemma A.8, eq. (57)"),
+    related=(paper.PAPER, "Lemma A.8, eq. (57)"),
     form="refined",
     left=LeftSide("variance", "E |w'_t - w_t|^2", after="round", over=("selection", "noise")),
-    assumes=(GRADIENTS, FROZEN_INDICATORS, PRIORITY_DRAWS, PRIORITY_WEIGHT),
-    schemes=PARTIAL,
+    assumes=(paper.GRADIENTS, paper.FROZEN_INDICATORS, paper.PRIORITY_DRAWS, paper.PRIORITY_WEIGHT),
+    schemes=paper.PARTIAL,
     printed=_printed_sampling_variance,
-    options=ANY_STEP,
+    options=paper.ANY_STEP,
 )
 def sampling_variance(elapsed_step_size, *, num_draws, priority_weight, G2):
     r"""Bound on ``E |w'_t - w_t|^2`` at the end of a round, ``(step sizes of the round)^2 G2/(K (1 + s)^2)``.

@@ -9,19 +9,22 @@ from fedtheory._support import validate
 from fedtheory._support.validate import nonnegative
 from fedtheory.arithmetic.functions import total
 from fedtheory.bounds.fedavg.paper import delay
-from fedtheory.theorem.assumptions import (
+from fedtheory.theorem import (
+    COUNT,
+    NONNEGATIVE,
+    POSITIVE,
     AggregationWeights,
     BoundedGradients,
+    Domain,
     HalvingSteps,
     Hypothesis,
     Noise,
+    Paper,
+    Scheme,
     Smooth,
     StronglyConvex,
     selected_by,
 )
-from fedtheory.theorem.domains import COUNT, NONNEGATIVE, POSITIVE, Domain
-from fedtheory.theorem.paper import Paper
-from fedtheory.theorem.scheme import Scheme
 from fedtheory.theorem.symbols import LENGTH, SYMBOLS, Symbol
 
 __all__ = [

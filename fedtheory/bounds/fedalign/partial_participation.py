@@ -2,8 +2,7 @@
 
 from fedtheory.bounds.fedalign.paper import PAPER, PARTIAL, PRIORITY_DRAWS, THEOREM, delay
 from fedtheory.bounds.fedavg.theorems import decaying_step_sizes
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem import LeftSide, states
 
 __all__ = ["partial_participation_gap"]
 

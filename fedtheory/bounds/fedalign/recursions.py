@@ -4,45 +4,25 @@ import numpy as np
 
 from fedtheory.arithmetic.functions import total
 from fedtheory.bounds import fedalign
-from fedtheory.bounds.fedalign.paper import (
-    ANY_STEP,
-    CURVATURE,
-    FROZEN_INDICATORS,
-    FULL,
-    GRADIENTS,
-    HALVING,
-    NOISE,
-    PAPER,
-    PARTIAL,
-    PRIORITY_DRAWS,
-    PRIORITY_WEIGHT,
-    PRIORITY_WEIGHTS,
-    SHORT_STEPS,
-    SQUARED_WEIGHTS,
-    delay,
-    summed,
-)
+from fedtheory.bounds.fedalign import paper
 from fedtheory.bounds.fedavg.theorems import decaying_step_sizes
-from fedtheory.theorem.assumptions import BoundedGradients
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
+from fedtheory.theorem import FEDTHEORY, BoundedGradients, LeftSide, states
 
 __all__ = ["one_step", "partial_one_step", "recursion_gap", "refined_one_step"]
 
-_ALWAYS = (*CURVATURE, NOISE, FROZEN_INDICATORS, PRIORITY_WEIGHT, SHORT_STEPS)
-_ASSUMES = (GRADIENTS, HALVING, *_ALWAYS)
+_ALWAYS = (*paper.CURVATURE, paper.NOISE, paper.FROZEN_INDICATORS, paper.PRIORITY_WEIGHT, paper.SHORT_STEPS)
+_ASSUMES = (paper.GRADIENTS, paper.HALVING, *_ALWAYS)
 # The drift of a step depends only on earlier gradients of its round, averaged with the weights of the models.
 _GRADIENTS_OF_THE_ROUND = BoundedGradients(weights="p'_k I_k", at_starts=False)
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Lemma A.6",
     equation="eqs. (30)-(31), (54)",
     left=LeftSide("squared distance", "E |w_{t+1} - w*|^2", after="step", over=("noise",)),
     assumes=_ASSUMES,
-    schemes=FULL,
+    schemes=paper.FULL,
     worst_case=lambda: fedalign._worst_cases.ONE_STEP,
 )
 def one_step(distance2, *, step_size, mu, L, local_steps, G2, sigma2, objective_gap, priority_weight, included_gap):
@@ -75,13 +55,13 @@ def one_step(distance2, *, step_size, mu, L, local_steps, G2, sigma2, objective_
 @states(
     FEDTHEORY,
     "one step for any step sizes up to 1/(4 L)",
-    related=(PAPER, "Lemma A.6, eqs. (30)-(31)"),
+    related=(paper.PAPER, "Lemma A.6, eqs. (30)-(31)"),
     form="refined",
     left=LeftSide("squared distance", "E |w_{t+1} - w*|^2", after="step", over=("noise",)),
-    assumes=(_GRADIENTS_OF_THE_ROUND, *_ALWAYS, SQUARED_WEIGHTS),
-    schemes=FULL,
+    assumes=(_GRADIENTS_OF_THE_ROUND, *_ALWAYS, paper.SQUARED_WEIGHTS),
+    schemes=paper.FULL,
     printed=one_step,
-    options=ANY_STEP,
+    options=paper.ANY_STEP,
     worst_case=lambda: fedalign._worst_cases.ONE_STEP,
 )
 def refined_one_step(
@@ -130,11 +110,11 @@ def refined_one_step(
 @states(
     FEDTHEORY,
     "one step with drawn priority clients",
-    related=(PAPER, "Appendix A.4, eq. (59)"),
+    related=(paper.PAPER, "Appendix A.4, eq. (59)"),
     form="refined",
     left=LeftSide("squared distance", "E |w'_{t+1} - w*|^2", after="step", over=("selection", "noise")),
-    assumes=(*_ASSUMES, PRIORITY_DRAWS),
-    schemes=PARTIAL,
+    assumes=(*_ASSUMES, paper.PRIORITY_DRAWS),
+    schemes=paper.PARTIAL,
 )
 def partial_one_step(
     distance2, *, step_size, mu, L, local_steps, num_draws, G2, sigma2, objective_gap, priority_weight, included_gap
@@ -169,11 +149,11 @@ def partial_one_step(
 @states(
     FEDTHEORY,
     "the exact solution of the recursion of one step",
-    related=(PAPER, "Theorem 1"),
+    related=(paper.PAPER, "Theorem 1"),
     form="refined",
     left=LeftSide("gap", "E F(w_T) - F*", over=("noise",)),
-    assumes=(*CURVATURE, NOISE, GRADIENTS, FROZEN_INDICATORS, PRIORITY_WEIGHTS),
-    schemes=FULL,
+    assumes=(*paper.CURVATURE, paper.NOISE, paper.GRADIENTS, paper.FROZEN_INDICATORS, paper.PRIORITY_WEIGHTS),
+    schemes=paper.FULL,
     step_sizes=decaying_step_sizes,
     worst_case=lambda: fedalign._worst_cases.RECURSION,
 )
@@ -205,11 +185,11 @@ def recursion_gap(
     ...               priority_weights=[Q(1, 2), Q(1, 2)], included_gaps=[Q(3, 2), Q(3, 2)])
     Fraction(13997, 1296)
     """
-    gamma = delay(mu=mu, L=L, local_steps=local_steps)
+    gamma = paper.delay(mu=mu, L=L, local_steps=local_steps)
     scale = L / (2 * (num_steps + gamma - 1) * (num_steps + gamma - 2))
     steady = sigma2 + 8 * G2 * (local_steps - 1) ** 2
-    ones = summed(priority_weights, num_steps, lambda i: (i + gamma - 1) / (i + gamma))
-    gaps = summed(included_gaps, num_steps, lambda i: i + gamma - 1)
+    ones = paper.summed(priority_weights, num_steps, lambda i: (i + gamma - 1) / (i + gamma))
+    gaps = paper.summed(included_gaps, num_steps, lambda i: i + gamma - 1)
     return {
         "initial": scale * (gamma - 1) * (gamma - 2) * initial_distance2,
         "drift and noise": scale * 4 / mu**2 * steady * _lengths(num_steps, gamma),

@@ -7,10 +7,7 @@ rho_bar = rho_tilde = 1. Their own theorems, with their step sizes and constants
 from fedtheory.bounds import fedavg
 from fedtheory.bounds.fedavg.paper import FUNCTIONS, GRADIENTS, PAPER, WITH_REPLACEMENT
 from fedtheory.bounds.power_of_choice.decaying_steps import decaying_step_sizes as power_of_choice_steps
-from fedtheory.theorem.assumptions import Hypothesis, Noise, selected_by
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
+from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, Noise, selected_by, states
 
 __all__ = ["decaying_steps_gap"]
 

@@ -10,22 +10,8 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.bounds import fedavg
 from fedtheory.bounds._step_sizes import curvatures, for_each_step
-from fedtheory.bounds.fedavg.paper import (
-    BALANCED,
-    DRAWS,
-    FULL_PARTICIPATION,
-    FUNCTIONS,
-    GRADIENTS,
-    NOISE,
-    PAPER,
-    SEVERAL_CLIENTS,
-    SUBSET,
-    SUBSETS,
-    WITH_REPLACEMENT,
-    delay,
-)
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
+from fedtheory.bounds.fedavg import paper
+from fedtheory.theorem import LeftSide, states
 
 __all__ = [
     "decaying_step_sizes",
@@ -35,7 +21,7 @@ __all__ = [
     "without_replacement_gap",
 ]
 
-_THEOREM = (*FUNCTIONS, NOISE, GRADIENTS)
+_THEOREM = (*paper.FUNCTIONS, paper.NOISE, paper.GRADIENTS)
 
 
 def decaying_step_sizes(num_steps: int, *, mu: float, L: float, local_steps: int) -> Array:
@@ -51,16 +37,16 @@ def decaying_step_sizes(num_steps: int, *, mu: float, L: float, local_steps: int
     """
     mu, L = curvatures(mu, L)
     period = validate.double("local_steps", validate.count("local_steps", local_steps))
-    return for_each_step(num_steps, lambda t: 2.0 / (mu * (t + delay(mu=mu, L=L, local_steps=period))))
+    return for_each_step(num_steps, lambda t: 2.0 / (mu * (t + paper.delay(mu=mu, L=L, local_steps=period))))
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Theorem 1",
     basis="printed",
     left=LeftSide("gap", "E F(w_T) - F*", over=("noise",)),
     assumes=_THEOREM,
-    schemes=FULL_PARTICIPATION,
+    schemes=paper.FULL_PARTICIPATION,
     step_sizes=decaying_step_sizes,
     worst_case=lambda: fedavg._worst_cases.FULL_PARTICIPATION,
 )
@@ -93,12 +79,12 @@ def full_participation_gap(num_steps, *, mu, L, local_steps, G2, weighted_sigma2
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Theorem 2",
     basis="printed",
     left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
-    assumes=(*_THEOREM, DRAWS),
-    schemes=WITH_REPLACEMENT,
+    assumes=(*_THEOREM, paper.DRAWS),
+    schemes=paper.WITH_REPLACEMENT,
     step_sizes=decaying_step_sizes,
     worst_case=lambda: fedavg._worst_cases.WITH_REPLACEMENT,
 )
@@ -129,16 +115,19 @@ def with_replacement_gap(
         initial_distance2=initial_distance2,
     )
     C = 4 * local_steps**2 * G2 / num_selected
-    return {**with_all, "sampling": 2 * L * C / (mu**2 * (num_steps + delay(mu=mu, L=L, local_steps=local_steps)))}
+    return {
+        **with_all,
+        "sampling": 2 * L * C / (mu**2 * (num_steps + paper.delay(mu=mu, L=L, local_steps=local_steps))),
+    }
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Theorem 3",
     basis="printed",
     left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
-    assumes=(*_THEOREM, SUBSET, BALANCED, SEVERAL_CLIENTS),
-    schemes=SUBSETS,
+    assumes=(*_THEOREM, paper.SUBSET, paper.BALANCED, paper.SEVERAL_CLIENTS),
+    schemes=paper.SUBSETS,
     step_sizes=decaying_step_sizes,
     worst_case=lambda: fedavg._worst_cases.WITHOUT_REPLACEMENT,
 )
@@ -189,11 +178,14 @@ def terms_without_replacement(
         initial_distance2=initial_distance2,
     )
     C = 4 * (num_clients - num_selected) * local_steps**2 * G2 / ((num_clients - 1) * num_selected)
-    return {**with_all, "sampling": 2 * L * C / (mu**2 * (num_steps + delay(mu=mu, L=L, local_steps=local_steps)))}
+    return {
+        **with_all,
+        "sampling": 2 * L * C / (mu**2 * (num_steps + paper.delay(mu=mu, L=L, local_steps=local_steps))),
+    }
 
 
 def _with_all_clients(num_steps, *, mu, L, local_steps, G2, weighted_sigma2, objective_gap, initial_distance2):
-    gamma = delay(mu=mu, L=L, local_steps=local_steps)
+    gamma = paper.delay(mu=mu, L=L, local_steps=local_steps)
     variances = 2 * L / (mu**2 * (num_steps + gamma))
     return {
         "noise": variances * weighted_sigma2,

@@ -2,10 +2,7 @@
 
 from fedtheory.bounds.fedavg.paper import FUNCTIONS, GRADIENTS, NOISE, PAPER, SEVERAL_CLIENTS, SUBSET, SUBSETS
 from fedtheory.bounds.fedavg.theorems import terms_without_replacement
-from fedtheory.theorem.assumptions import Hypothesis, Noise
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
+from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, Noise, states
 
 __all__ = ["transformed_gap"]
 

@@ -8,25 +8,13 @@ size, so that the error floor of a fixed step size is of second order.
 
 from fedtheory.arithmetic.functions import geometric, short_of_one
 from fedtheory.bounds import fedavg
-from fedtheory.bounds.fedavg.paper import (
-    BALANCED,
-    FULL_PARTICIPATION,
-    FUNCTIONS,
-    PAPER,
-    SEVERAL_CLIENTS,
-    SHORT_STEPS,
-    SUBSET,
-    SUBSETS,
-)
+from fedtheory.bounds.fedavg import paper
 from fedtheory.bounds.scaffold.paper import drift_of_a_round
-from fedtheory.theorem.assumptions import EXACT_GRADIENTS
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
+from fedtheory.theorem import EXACT_GRADIENTS, FEDTHEORY, LeftSide, states
 
 __all__ = ["fixed_step_distance", "gap_after_step", "one_round", "sampled_step"]
 
-_ASSUMES = (*FUNCTIONS, EXACT_GRADIENTS, SHORT_STEPS)
+_ASSUMES = (*paper.FUNCTIONS, EXACT_GRADIENTS, paper.SHORT_STEPS)
 
 
 def _per_round(step_size, *, mu, L, local_steps):
@@ -39,11 +27,11 @@ def _per_round(step_size, *, mu, L, local_steps):
 @states(
     FEDTHEORY,
     "a round, without Assumption 4",
-    related=(PAPER, "Theorem 1"),
+    related=(paper.PAPER, "Theorem 1"),
     form="derived",
     left=LeftSide("squared distance", "|w_+ - w*|^2", after="round"),
     assumes=_ASSUMES,
-    schemes=FULL_PARTICIPATION,
+    schemes=paper.FULL_PARTICIPATION,
     worst_case=lambda: fedavg._worst_cases.ONE_ROUND,
 )
 def one_round(distance2, *, step_size, mu, L, local_steps, objective_gap):
@@ -86,11 +74,11 @@ def one_round(distance2, *, step_size, mu, L, local_steps, objective_gap):
 @states(
     FEDTHEORY,
     "rounds with a fixed step size, without Assumption 4",
-    related=(PAPER, "Theorem 1"),
+    related=(paper.PAPER, "Theorem 1"),
     form="derived",
     left=LeftSide("squared distance", "|w_T - w*|^2"),
     assumes=_ASSUMES,
-    schemes=FULL_PARTICIPATION,
+    schemes=paper.FULL_PARTICIPATION,
     worst_case=lambda: fedavg._worst_cases.FIXED_ROUNDS,
 )
 def fixed_step_distance(num_rounds, *, step_size, mu, L, local_steps, objective_gap, initial_distance2):
@@ -127,11 +115,11 @@ def fixed_step_distance(num_rounds, *, step_size, mu, L, local_steps, objective_
 @states(
     FEDTHEORY,
     "one local step, without Assumption 4",
-    related=(PAPER, "Theorem 3"),
+    related=(paper.PAPER, "Theorem 3"),
     form="derived",
     left=LeftSide("squared distance", "E |w_+ - w*|^2", after="step", over=("selection",)),
-    assumes=(*_ASSUMES, SUBSET, BALANCED, SEVERAL_CLIENTS),
-    schemes=SUBSETS,
+    assumes=(*_ASSUMES, paper.SUBSET, paper.BALANCED, paper.SEVERAL_CLIENTS),
+    schemes=paper.SUBSETS,
     worst_case=lambda: fedavg._worst_cases.SAMPLED_STEP,
 )
 def sampled_step(distance2, *, step_size, mu, L, num_clients, num_selected, objective_gap):
@@ -177,11 +165,11 @@ def sampled_step(distance2, *, step_size, mu, L, num_clients, num_selected, obje
 @states(
     FEDTHEORY,
     "the loss after one local step, without Assumption 4",
-    related=(PAPER, "Theorem 1"),
+    related=(paper.PAPER, "Theorem 1"),
     form="derived",
     left=LeftSide("gap", "F(w_+) - F*", after="step"),
     assumes=_ASSUMES,
-    schemes=FULL_PARTICIPATION,
+    schemes=paper.FULL_PARTICIPATION,
     worst_case=lambda: fedavg._worst_cases.GAP_AFTER_STEP,
 )
 def gap_after_step(distance2, *, step_size, mu, L):

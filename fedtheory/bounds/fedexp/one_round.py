@@ -5,10 +5,7 @@ from fedtheory.bounds.error_feedback.ef import COMMON_MINIMIZER
 from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.bounds.fedexp.paper import PAPER
 from fedtheory.bounds.sgd.paper import CONVERGENT_STEPS
-from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Convex, Hypothesis, Smooth
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
+from fedtheory.theorem import EXACT_GRADIENTS, FEDTHEORY, Convex, Hypothesis, LeftSide, Smooth, states
 
 __all__ = ["one_round"]
 

@@ -1,8 +1,6 @@
 """Definitions shared by the forms of FedProx's theorem."""
 
-from fedtheory.theorem.assumptions import Hypothesis, Smooth
-from fedtheory.theorem.domains import NONNEGATIVE, POSITIVE
-from fedtheory.theorem.paper import Paper
+from fedtheory.theorem import NONNEGATIVE, POSITIVE, Hypothesis, Paper, Smooth
 from fedtheory.theorem.symbols import CURVATURE, GRADIENT2, Symbol
 
 __all__ = ["ASSUMES", "PAPER"]

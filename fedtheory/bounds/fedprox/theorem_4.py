@@ -4,9 +4,7 @@ from fedtheory.arithmetic.functions import square_root
 from fedtheory.bounds.fedavg.paper import DRAWS, WITH_REPLACEMENT
 from fedtheory.bounds.fedprox import _worst_cases
 from fedtheory.bounds.fedprox.paper import ASSUMES, PAPER
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
+from fedtheory.theorem import FEDTHEORY, LeftSide, states
 
 __all__ = ["loss_change"]
 

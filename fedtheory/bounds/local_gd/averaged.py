@@ -3,10 +3,7 @@ r"""Khaled, Mishchenko and Richtarik, Theorem 1: the loss at the mean of all mod
 from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION, SHORT_STEPS
 from fedtheory.bounds.local_gd import _worst_cases
 from fedtheory.bounds.local_gd.paper import ASSUMES, PAPER, SHORT_ROUNDS
-from fedtheory.theorem.assumptions import Hypothesis
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
+from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, states
 
 __all__ = ["averaged_gap"]
 

@@ -1,22 +1,8 @@
 """Optimal Client Sampling: one round of DSGD with independent sampling."""
 
 from fedtheory.bounds import optimal_client_sampling as ocs
-from fedtheory.bounds.optimal_client_sampling.paper import (
-    BOUNDED_BELOW,
-    CONVEX_CLIENTS,
-    GAMMA_AT_MOST_ONE,
-    GRADIENT_NOISE,
-    MINIMA,
-    PAPER,
-    SCHEMES,
-    SIMILAR_CLIENTS,
-    SMOOTH,
-    STRONGLY_CONVEX,
-    WEIGHTS,
-)
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
+from fedtheory.bounds.optimal_client_sampling import paper
+from fedtheory.theorem import FEDTHEORY, LeftSide, states
 
 __all__ = ["dsgd_convex_clients", "dsgd_nonconvex", "dsgd_per_client_variant", "dsgd_strongly_convex"]
 
@@ -24,11 +10,18 @@ __all__ = ["dsgd_convex_clients", "dsgd_nonconvex", "dsgd_per_client_variant", "
 @states(
     FEDTHEORY,
     "a step for every step size, with the gap weighted by w_i",
-    related=(PAPER, "Theorem 13, eqs. (19), (20)"),
+    related=(paper.PAPER, "Theorem 13, eqs. (19), (20)"),
     form="derived",
     left=LeftSide("squared distance", "E |x^{k+1} - x*|^2", after="step", over=("selection", "noise")),
-    assumes=(SMOOTH, STRONGLY_CONVEX, MINIMA, GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS),
-    schemes=SCHEMES,
+    assumes=(
+        paper.SMOOTH,
+        paper.STRONGLY_CONVEX,
+        paper.MINIMA,
+        paper.GRADIENT_NOISE,
+        paper.GAMMA_AT_MOST_ONE,
+        *paper.WEIGHTS,
+    ),
+    schemes=paper.SCHEMES,
     worst_case=lambda: ocs._worst_cases.STEP,
 )
 def dsgd_strongly_convex(
@@ -65,11 +58,18 @@ def dsgd_strongly_convex(
 @states(
     FEDTHEORY,
     "variant with sum_i w_i^2 Z_i, false for unequal weights",
-    related=(PAPER, "Theorem 13"),
+    related=(paper.PAPER, "Theorem 13"),
     form="variant",
     left=LeftSide("squared distance", "E |x^{k+1} - x*|^2", after="step", over=("selection", "noise")),
-    assumes=(SMOOTH, STRONGLY_CONVEX, MINIMA, GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS),
-    schemes=SCHEMES,
+    assumes=(
+        paper.SMOOTH,
+        paper.STRONGLY_CONVEX,
+        paper.MINIMA,
+        paper.GRADIENT_NOISE,
+        paper.GAMMA_AT_MOST_ONE,
+        *paper.WEIGHTS,
+    ),
+    schemes=paper.SCHEMES,
 )
 def dsgd_per_client_variant(
     distance2, *, gap, step_size, mu, L, gamma, max_weight, sum_squared_weights, relative_noise, sigma2, per_client_gap
@@ -105,11 +105,18 @@ def dsgd_per_client_variant(
 @states(
     FEDTHEORY,
     "a step of convex clients, for every step size",
-    related=(PAPER, "Theorem 13"),
+    related=(paper.PAPER, "Theorem 13"),
     form="derived",
     left=LeftSide("squared distance", "E |x^{k+1} - x*|^2", after="step", over=("selection", "noise")),
-    assumes=(SMOOTH, STRONGLY_CONVEX, CONVEX_CLIENTS, GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS),
-    schemes=SCHEMES,
+    assumes=(
+        paper.SMOOTH,
+        paper.STRONGLY_CONVEX,
+        paper.CONVEX_CLIENTS,
+        paper.GRADIENT_NOISE,
+        paper.GAMMA_AT_MOST_ONE,
+        *paper.WEIGHTS,
+    ),
+    schemes=paper.SCHEMES,
     worst_case=lambda: ocs._worst_cases.STEP,
 )
 def dsgd_convex_clients(
@@ -159,11 +166,18 @@ def dsgd_convex_clients(
 @states(
     FEDTHEORY,
     "a step of non-convex clients, for every step size",
-    related=(PAPER, "Theorem 15, eq. (24)"),
+    related=(paper.PAPER, "Theorem 15, eq. (24)"),
     form="derived",
     left=LeftSide("loss", "E f(x^{k+1})", after="step", over=("selection", "noise")),
-    assumes=(SMOOTH, BOUNDED_BELOW, GRADIENT_NOISE, SIMILAR_CLIENTS, GAMMA_AT_MOST_ONE, *WEIGHTS),
-    schemes=SCHEMES,
+    assumes=(
+        paper.SMOOTH,
+        paper.BOUNDED_BELOW,
+        paper.GRADIENT_NOISE,
+        paper.SIMILAR_CLIENTS,
+        paper.GAMMA_AT_MOST_ONE,
+        *paper.WEIGHTS,
+    ),
+    schemes=paper.SCHEMES,
 )
 def dsgd_nonconvex(
     value, *, gradient2, step_size, L, gamma, max_weight, sum_squared_weights, relative_noise, sigma2, dissimilarity

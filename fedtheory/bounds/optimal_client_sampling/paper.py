@@ -4,10 +4,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from fedtheory.theorem.assumptions import Convex, Hypothesis, Noise, Smooth, StronglyConvex, knows
-from fedtheory.theorem.domains import NONNEGATIVE, POSITIVE, REAL
-from fedtheory.theorem.paper import Paper
-from fedtheory.theorem.scheme import Scheme
+from fedtheory.theorem import (
+    NONNEGATIVE,
+    POSITIVE,
+    REAL,
+    Convex,
+    Hypothesis,
+    Noise,
+    Paper,
+    Scheme,
+    Smooth,
+    StronglyConvex,
+    knows,
+)
 from fedtheory.theorem.symbols import GRADIENT2, SYMBOLS, Symbol
 
 __all__ = [

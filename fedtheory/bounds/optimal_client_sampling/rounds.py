@@ -7,29 +7,8 @@ lower bound in every round (m/n always is). ``mean_inverse_gamma`` must be at le
 
 from fedtheory.arithmetic.functions import geometric
 from fedtheory.bounds import optimal_client_sampling as ocs
-from fedtheory.bounds.optimal_client_sampling.paper import (
-    BOUNDED_BELOW,
-    CONVEX_CLIENTS,
-    FEDAVG_STEPS_FOR_ALL_ROUNDS,
-    GRADIENT_NOISE,
-    INVERSE_GAMMA,
-    LOCAL_GRADIENT_NOISE,
-    MINIMA,
-    PAPER,
-    ROUNDING,
-    SCHEMES,
-    SHORT_DSGD_STEPS,
-    SIMILAR_CLIENTS,
-    SMOOTH,
-    STRONGLY_CONVEX,
-    WEIGHTS,
-    WHOLE_MOVE,
-)
-from fedtheory.theorem.assumptions import Hypothesis, Noise
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
-from fedtheory.theorem.scheme import Scheme
+from fedtheory.bounds.optimal_client_sampling import paper
+from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, Noise, Scheme, states
 
 __all__ = [
     "dsgd_average_gradient",
@@ -40,13 +19,19 @@ __all__ = [
     "full_participation_distance",
 ]
 
-_DSGD = (SMOOTH, GRADIENT_NOISE, SHORT_DSGD_STEPS, *INVERSE_GAMMA, *WEIGHTS)
-_FEDAVG = (SMOOTH, LOCAL_GRADIENT_NOISE, *INVERSE_GAMMA, *WEIGHTS, *FEDAVG_STEPS_FOR_ALL_ROUNDS)
+_DSGD = (paper.SMOOTH, paper.GRADIENT_NOISE, paper.SHORT_DSGD_STEPS, *paper.INVERSE_GAMMA, *paper.WEIGHTS)
+_FEDAVG = (
+    paper.SMOOTH,
+    paper.LOCAL_GRADIENT_NOISE,
+    *paper.INVERSE_GAMMA,
+    *paper.WEIGHTS,
+    *paper.FEDAVG_STEPS_FOR_ALL_ROUNDS,
+)
 _FULL = (
-    SMOOTH,
-    STRONGLY_CONVEX,
+    paper.SMOOTH,
+    paper.STRONGLY_CONVEX,
     Noise(across="uncorrelated across clients", source="Assumption 7 with M = 0"),
-    Hypothesis("step_size <= 1/L", lambda step_size, L: (step_size, "<=", 1 / L), rtol=ROUNDING),
+    Hypothesis("step_size <= 1/L", lambda step_size, L: (step_size, "<=", 1 / L), rtol=paper.ROUNDING),
 )
 _FULL_PARTICIPATION = (Scheme("all", "weighted"),)
 
@@ -54,11 +39,11 @@ _FULL_PARTICIPATION = (Scheme("all", "weighted"),)
 @states(
     FEDTHEORY,
     "a step, expected over all rounds so far",
-    related=(PAPER, "Theorem 13, eqs. (18)-(20), expected over all rounds so far"),
+    related=(paper.PAPER, "Theorem 13, eqs. (18)-(20), expected over all rounds so far"),
     form="derived",
     left=LeftSide("squared distance", "E |x^{k+1} - x*|^2", after="step", over=("selection", "noise")),
-    assumes=(STRONGLY_CONVEX, MINIMA, *_DSGD),
-    schemes=SCHEMES,
+    assumes=(paper.STRONGLY_CONVEX, paper.MINIMA, *_DSGD),
+    schemes=paper.SCHEMES,
     worst_case=lambda: ocs._worst_cases.STEP,
 )
 def dsgd_contraction(
@@ -102,11 +87,11 @@ def dsgd_contraction(
 @states(
     FEDTHEORY,
     "the mean squared gradient of all rounds",
-    related=(PAPER, "Theorem 15, eq. (24) summed over rounds"),
+    related=(paper.PAPER, "Theorem 15, eq. (24) summed over rounds"),
     form="derived",
     left=LeftSide("squared gradient", "1/K sum_{k<K} E |grad f(x^k)|^2", model="all", over=("selection", "noise")),
-    assumes=(BOUNDED_BELOW, SIMILAR_CLIENTS, *_DSGD),
-    schemes=SCHEMES,
+    assumes=(paper.BOUNDED_BELOW, paper.SIMILAR_CLIENTS, *_DSGD),
+    schemes=paper.SCHEMES,
 )
 def dsgd_average_gradient(
     num_rounds,
@@ -153,12 +138,12 @@ def dsgd_average_gradient(
 @states(
     FEDTHEORY,
     "a round of local steps, expected over all rounds so far",
-    related=(PAPER, "Theorem 17"),
+    related=(paper.PAPER, "Theorem 17"),
     form="derived",
     left=LeftSide("squared distance", "E |x^{k+1} - x*|^2", after="round", over=("selection", "noise")),
-    assumes=(STRONGLY_CONVEX, CONVEX_CLIENTS, MINIMA, *_FEDAVG),
-    schemes=SCHEMES,
-    domains=WHOLE_MOVE,
+    assumes=(paper.STRONGLY_CONVEX, paper.CONVEX_CLIENTS, paper.MINIMA, *_FEDAVG),
+    schemes=paper.SCHEMES,
+    domains=paper.WHOLE_MOVE,
     worst_case=lambda: ocs._worst_cases.ROUND,
 )
 def fedavg_contraction(
@@ -208,12 +193,12 @@ def fedavg_contraction(
 @states(
     FEDTHEORY,
     "the mean squared gradient of all rounds of local steps",
-    related=(PAPER, "Theorem 18"),
+    related=(paper.PAPER, "Theorem 18"),
     form="derived",
     left=LeftSide("squared gradient", "1/K sum_{k<K} E |grad f(x^k)|^2", model="all", over=("selection", "noise")),
-    assumes=(BOUNDED_BELOW, SIMILAR_CLIENTS, *_FEDAVG),
-    schemes=SCHEMES,
-    domains=WHOLE_MOVE,
+    assumes=(paper.BOUNDED_BELOW, paper.SIMILAR_CLIENTS, *_FEDAVG),
+    schemes=paper.SCHEMES,
+    domains=paper.WHOLE_MOVE,
 )
 def fedavg_average_gradient(
     num_rounds,
@@ -264,7 +249,7 @@ def fedavg_average_gradient(
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Corollary of Theorem 13",
     equation="eq. (21)",
     left=LeftSide("squared distance", "E |x^{k+1} - x*|^2", after="step", over=("noise",)),
@@ -292,7 +277,7 @@ def full_participation(distance2, *, step_size, mu, L, sum_squared_weights, sigm
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Corollary of Theorem 13",
     equation="eq. (22)",
     left=LeftSide("squared distance", "E |x^K - x*|^2", over=("noise",)),

@@ -5,9 +5,7 @@ from fedtheory.bounds.fedavg.paper import MEAN, SHORT_STEPS
 from fedtheory.bounds.participation import _worst_cases
 from fedtheory.bounds.participation.paper import PAPER
 from fedtheory.bounds.sgd.paper import ASSUMES
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
+from fedtheory.theorem import FEDTHEORY, LeftSide, states
 
 __all__ = ["fixed_step_distance"]
 

@@ -4,26 +4,15 @@ from fedtheory._support.validate import Array
 from fedtheory.arithmetic.functions import maximum
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds._step_sizes import curvatures, for_each_step
-from fedtheory.bounds.power_of_choice.paper import (
-    MEAN,
-    PAPER,
-    POSITIVE_DIAGONAL,
-    POSITIVE_SKEW,
-    PRINTED,
-    REPAIRED,
-    ROUNDING,
-)
-from fedtheory.theorem.assumptions import Hypothesis
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
+from fedtheory.bounds.power_of_choice import paper
+from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, states
 
 __all__ = ["decaying_step_sizes", "decaying_steps_gap", "refined_decaying_steps_gap"]
 
 _SHORT_ROUNDS = Hypothesis(
     "local_steps <= 4 L/mu + 1 (so that step sizes at most halve within a round)",
     lambda local_steps, L, mu: (local_steps, "<=", 4 * L / mu + 1),
-    rtol=ROUNDING,
+    rtol=paper.ROUNDING,
 )
 
 
@@ -38,12 +27,12 @@ def decaying_step_sizes(num_steps: int, *, mu: float, L: float) -> Array:
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Theorem 3.1",
     equation="eq. (7)",
     left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
-    assumes=(*PRINTED, POSITIVE_SKEW),
-    schemes=MEAN,
+    assumes=(*paper.PRINTED, paper.POSITIVE_SKEW),
+    schemes=paper.MEAN,
     step_sizes=decaying_step_sizes,
 )
 def _printed_decaying_steps_gap(
@@ -78,13 +67,13 @@ def _printed_decaying_steps_gap(
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Theorem 3.1",
     equation="eq. (7)",
     form="corrected",
     left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
-    assumes=(*REPAIRED, POSITIVE_DIAGONAL),
-    schemes=MEAN,
+    assumes=(*paper.REPAIRED, paper.POSITIVE_DIAGONAL),
+    schemes=paper.MEAN,
     step_sizes=decaying_step_sizes,
     printed=_printed_decaying_steps_gap,
     worst_case=lambda: poc._worst_cases.DECAYING_STEPS,
@@ -147,11 +136,11 @@ def decaying_steps_gap(
 @states(
     FEDTHEORY,
     "Theorem 3.1 with the exact drift of its proof",
-    related=(PAPER, "Theorem 3.1, eq. (7)"),
+    related=(paper.PAPER, "Theorem 3.1, eq. (7)"),
     form="refined",
     left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
-    assumes=(*REPAIRED, POSITIVE_DIAGONAL, _SHORT_ROUNDS),
-    schemes=MEAN,
+    assumes=(*paper.REPAIRED, paper.POSITIVE_DIAGONAL, _SHORT_ROUNDS),
+    schemes=paper.MEAN,
     step_sizes=decaying_step_sizes,
     printed=_printed_decaying_steps_gap,
     worst_case=lambda: poc._worst_cases.REFINED_DECAYING_STEPS,

@@ -3,10 +3,7 @@
 from fedtheory.arithmetic.functions import geometric, short_of_one
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds.power_of_choice.paper import ANY_MEAN, ANY_STEP, LOWEST, PAPER, short_steps
-from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Convex, Hypothesis, Smooth, StronglyConvex
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
+from fedtheory.theorem import EXACT_GRADIENTS, FEDTHEORY, Convex, Hypothesis, LeftSide, Smooth, StronglyConvex, states
 
 __all__ = ["exact_client_drift", "loss_after_step"]
 

@@ -2,19 +2,8 @@
 
 from fedtheory.arithmetic.functions import geometric
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.bounds.power_of_choice.paper import (
-    MEAN,
-    NONNEGATIVE_SKEW,
-    PAPER,
-    PRINTED,
-    REPAIRED,
-    ROUNDING,
-    short_steps,
-)
-from fedtheory.theorem.assumptions import Hypothesis
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
+from fedtheory.bounds.power_of_choice import paper
+from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, states
 
 __all__ = ["fixed_step_gap", "refined_fixed_step_gap"]
 
@@ -22,17 +11,17 @@ __all__ = ["fixed_step_gap", "refined_fixed_step_gap"]
 _CONTRACTION = Hypothesis(
     "step_size <= 1/(2 mu (1 + 3 rho_bar/8))",
     lambda step_size, mu, rho_bar: (step_size, "<=", 4 / (mu * (8 + 3 * rho_bar))),
-    rtol=ROUNDING,
+    rtol=paper.ROUNDING,
 )
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Theorem A.1",
     equation="eq. (8)",
     left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
-    assumes=(*PRINTED, NONNEGATIVE_SKEW, short_steps(), _CONTRACTION),
-    schemes=MEAN,
+    assumes=(*paper.PRINTED, paper.NONNEGATIVE_SKEW, paper.short_steps(), _CONTRACTION),
+    schemes=paper.MEAN,
 )
 def _printed_fixed_step_gap(
     num_steps,
@@ -82,13 +71,13 @@ def _printed_fixed_step_gap(
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Theorem A.1",
     equation="eq. (8)",
     form="corrected",
     left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
-    assumes=(*REPAIRED, short_steps()),
-    schemes=MEAN,
+    assumes=(*paper.REPAIRED, paper.short_steps()),
+    schemes=paper.MEAN,
     printed=_printed_fixed_step_gap,
     worst_case=lambda: poc._worst_cases.FIXED_STEPS,
 )
@@ -148,11 +137,11 @@ def fixed_step_gap(
 @states(
     FEDTHEORY,
     "Theorem A.1 with the exact drift of its proof",
-    related=(PAPER, "Theorem A.1, eq. (8)"),
+    related=(paper.PAPER, "Theorem A.1, eq. (8)"),
     form="refined",
     left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
-    assumes=(*REPAIRED, short_steps()),
-    schemes=MEAN,
+    assumes=(*paper.REPAIRED, paper.short_steps()),
+    schemes=paper.MEAN,
     printed=_printed_fixed_step_gap,
     worst_case=lambda: poc._worst_cases.FIXED_STEPS,
 )

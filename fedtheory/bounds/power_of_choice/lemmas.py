@@ -3,10 +3,7 @@
 from fedtheory.arithmetic.functions import mean
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds.power_of_choice.paper import ANY_MEAN, HALVING, LOWEST, MARGINAL_GRADIENTS, PAPER
-from fedtheory.theorem.assumptions import BoundedGradients, Smooth
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
+from fedtheory.theorem import FEDTHEORY, BoundedGradients, LeftSide, Smooth, states
 
 __all__ = ["averaged_distance", "client_drift", "gradient_norm"]
 

@@ -6,19 +6,22 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory._support.validate import nonnegative
-from fedtheory.theorem.assumptions import (
+from fedtheory.theorem import (
+    NONNEGATIVE,
+    POSITIVE,
+    REAL,
     AggregationWeights,
     BoundedGradients,
+    Domain,
     HalvingSteps,
     Hypothesis,
     Noise,
+    Paper,
+    Scheme,
     Smooth,
     StronglyConvex,
     knows,
 )
-from fedtheory.theorem.domains import NONNEGATIVE, POSITIVE, REAL, Domain
-from fedtheory.theorem.paper import Paper
-from fedtheory.theorem.scheme import Scheme
 from fedtheory.theorem.symbols import LENGTH, SYMBOLS, Symbol
 
 __all__ = [

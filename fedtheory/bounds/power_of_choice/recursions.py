@@ -1,37 +1,20 @@
 """Power-of-Choice, Appendices C and E: one-step recursions, printed and corrected."""
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.bounds.power_of_choice.paper import (
-    ANY_STEP,
-    HALVING,
-    MEAN,
-    NONNEGATIVE_SKEW,
-    PAPER,
-    PRINTED,
-    REPAIRED,
-    ROUNDING,
-    UNIT_SQUARES,
-    WEIGHTED,
-    WEIGHTED_AS_PRINTED,
-    WEIGHTED_PRINTED,
-    WEIGHTED_REPAIRED,
-    short_steps,
-)
-from fedtheory.theorem.assumptions import Hypothesis
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
+from fedtheory.bounds.power_of_choice import paper
+from fedtheory.theorem import Hypothesis, LeftSide, states
 
 __all__ = ["one_step", "weighted_one_step"]
 
 _CONTRACTS = Hypothesis(
     "step_size <= 1/(mu (1 + 3 rho_diagonal/8)) (implied by step_size <= 1/(4 L) and rho_diagonal <= L/mu)",
     lambda step_size, mu, rho_diagonal: (step_size, "<=", 8 / (mu * (8 + 3 * rho_diagonal))),
-    rtol=ROUNDING,
+    rtol=paper.ROUNDING,
 )
 _CONTRACTS_AS_PRINTED = Hypothesis(
     "step_size <= 1/(mu (1 + 3 rho_bar/8)) (implied by step_size <= 1/(4 L) and rho_bar <= L/mu)",
     lambda step_size, mu, rho_bar: (step_size, "<=", 8 / (mu * (8 + 3 * rho_bar))),
-    rtol=ROUNDING,
+    rtol=paper.ROUNDING,
 )
 _SHORT_STEPS_AS_PRINTED = Hypothesis(
     "step_size < 1/(2 (1 + num_selected) L) (eq. (80) needs half of that)",
@@ -40,12 +23,12 @@ _SHORT_STEPS_AS_PRINTED = Hypothesis(
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Appendix C",
     equation="eqs. (64)-(65)",
     left=LeftSide("squared distance", "E |w_{t+1} - w*|^2", after="step", over=("selection", "noise")),
-    assumes=(*PRINTED, NONNEGATIVE_SKEW, HALVING, short_steps(), _CONTRACTS_AS_PRINTED),
-    schemes=MEAN,
+    assumes=(*paper.PRINTED, paper.NONNEGATIVE_SKEW, paper.HALVING, paper.short_steps(), _CONTRACTS_AS_PRINTED),
+    schemes=paper.MEAN,
 )
 def _printed_one_step(
     distance2, *, step_size, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_bar, rho_tilde
@@ -78,15 +61,15 @@ def _printed_one_step(
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Appendix C",
     equation="eqs. (64)-(65)",
     form="corrected",
     left=LeftSide("squared distance", "E |w_{t+1} - w*|^2", after="step", over=("selection", "noise")),
-    assumes=(*REPAIRED, short_steps(), _CONTRACTS),
-    schemes=MEAN,
+    assumes=(*paper.REPAIRED, paper.short_steps(), _CONTRACTS),
+    schemes=paper.MEAN,
     printed=_printed_one_step,
-    options=ANY_STEP,
+    options=paper.ANY_STEP,
     worst_case=lambda: poc._worst_cases.ONE_STEP,
 )
 def one_step(
@@ -142,12 +125,12 @@ def one_step(
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Appendix E",
     equation="eq. (81)",
     left=LeftSide("squared distance", "E |w_{t+1} - w*|^2", after="step", over=("selection", "noise")),
-    assumes=(*WEIGHTED_PRINTED, NONNEGATIVE_SKEW, HALVING, _SHORT_STEPS_AS_PRINTED),
-    schemes=WEIGHTED_AS_PRINTED,
+    assumes=(*paper.WEIGHTED_PRINTED, paper.NONNEGATIVE_SKEW, paper.HALVING, _SHORT_STEPS_AS_PRINTED),
+    schemes=paper.WEIGHTED_AS_PRINTED,
 )
 def _printed_weighted_one_step(
     distance2, *, step_size, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_bar, rho_tilde
@@ -183,15 +166,15 @@ def _printed_weighted_one_step(
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Appendix E",
     equation="eq. (81)",
     form="corrected",
     left=LeftSide("squared distance", "E |w_{t+1} - w*|^2", after="step", over=("selection", "noise")),
-    assumes=(*WEIGHTED_REPAIRED, short_steps(), _CONTRACTS, UNIT_SQUARES),
-    schemes=WEIGHTED,
+    assumes=(*paper.WEIGHTED_REPAIRED, paper.short_steps(), _CONTRACTS, paper.UNIT_SQUARES),
+    schemes=paper.WEIGHTED,
     printed=_printed_weighted_one_step,
-    options=ANY_STEP,
+    options=paper.ANY_STEP,
     worst_case=lambda: poc._worst_cases.WEIGHTED_STEP,
 )
 def weighted_one_step(

@@ -16,22 +16,8 @@ from fedtheory._support.validate import Array
 from fedtheory.arithmetic.functions import maximum
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds._step_sizes import curvatures, for_each_step
-from fedtheory.bounds.power_of_choice.paper import (
-    ORDERED_SKEWS,
-    PAPER,
-    POSITIVE_SKEW,
-    ROUNDING,
-    UNIT_SQUARES,
-    WEIGHTED,
-    WEIGHTED_AS_PRINTED,
-    WEIGHTED_FUNCTIONS,
-    WEIGHTED_PRINTED,
-    WEIGHTED_REPAIRED,
-)
-from fedtheory.theorem.assumptions import Hypothesis
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
+from fedtheory.bounds.power_of_choice import paper
+from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, states
 
 __all__ = ["derived_weighted_average_gap", "weighted_average_gap", "weighted_step_sizes"]
 
@@ -43,7 +29,7 @@ _SEVERAL = Hypothesis(
     "num_selected >= 2 (eq. (85) has no drift for a single client)", lambda num_selected: (num_selected, ">=", 2)
 )
 _FEASIBLE = Hypothesis(
-    "rho_bar <= L/mu (the infimum satisfies this)", lambda rho_bar, L, mu: (rho_bar, "<=", L / mu), rtol=ROUNDING
+    "rho_bar <= L/mu (the infimum satisfies this)", lambda rho_bar, L, mu: (rho_bar, "<=", L / mu), rtol=paper.ROUNDING
 )
 
 
@@ -59,12 +45,12 @@ def weighted_step_sizes(num_steps: int, *, mu: float, L: float, num_selected: in
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Appendix E",
     equation="eq. (85)",
     left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
-    assumes=(*WEIGHTED_PRINTED, POSITIVE_SKEW),
-    schemes=WEIGHTED_AS_PRINTED,
+    assumes=(*paper.WEIGHTED_PRINTED, paper.POSITIVE_SKEW),
+    schemes=paper.WEIGHTED_AS_PRINTED,
     step_sizes=weighted_step_sizes,
 )
 def _printed_weighted_average_gap(
@@ -100,11 +86,11 @@ def _printed_weighted_average_gap(
 @states(
     FEDTHEORY,
     "the bound that follows from the printed recursion",
-    related=(PAPER, "Appendix E, eqs. (82)-(85)"),
+    related=(paper.PAPER, "Appendix E, eqs. (82)-(85)"),
     form="derived",
     left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
-    assumes=(*WEIGHTED_FUNCTIONS, POSITIVE_SKEW, ORDERED_SKEWS, _SEVERAL, _FEASIBLE),
-    schemes=WEIGHTED,
+    assumes=(*paper.WEIGHTED_FUNCTIONS, paper.POSITIVE_SKEW, paper.ORDERED_SKEWS, _SEVERAL, _FEASIBLE),
+    schemes=paper.WEIGHTED,
     step_sizes=weighted_step_sizes,
     printed=_printed_weighted_average_gap,
     worst_case=lambda: poc._worst_cases.DERIVED_WEIGHTED_AVERAGE,
@@ -155,13 +141,13 @@ def derived_weighted_average_gap(
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Appendix E",
     equation="eq. (85)",
     form="corrected",
     left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
-    assumes=(*WEIGHTED_REPAIRED, UNIT_SQUARES, _NOT_VACUOUS),
-    schemes=WEIGHTED,
+    assumes=(*paper.WEIGHTED_REPAIRED, paper.UNIT_SQUARES, _NOT_VACUOUS),
+    schemes=paper.WEIGHTED,
     step_sizes=weighted_step_sizes,
     printed=_printed_weighted_average_gap,
     worst_case=lambda: poc._worst_cases.WEIGHTED_AVERAGE,

@@ -10,9 +10,7 @@ from fedtheory._support import validate
 from fedtheory.arithmetic.functions import geometric, short_of_one
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds.power_of_choice.paper import MEAN, PAPER, WITHOUT_GRADIENTS, short_steps
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
+from fedtheory.theorem import FEDTHEORY, LeftSide, states
 
 __all__ = ["one_round", "round_coefficients"]
 

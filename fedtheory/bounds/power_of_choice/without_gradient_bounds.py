@@ -16,19 +16,9 @@ from fedtheory._support.validate import Array
 from fedtheory.arithmetic.functions import geometric, maximum
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds._step_sizes import for_each_step
-from fedtheory.bounds.power_of_choice.paper import (
-    MEAN,
-    PAPER,
-    POSITIVE_DIAGONAL,
-    ROUNDING,
-    WITHOUT_GRADIENTS,
-    short_steps,
-)
+from fedtheory.bounds.power_of_choice import paper
 from fedtheory.bounds.power_of_choice.whole_rounds import of_a_round
-from fedtheory.theorem.assumptions import Hypothesis
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
+from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, states
 
 __all__ = ["averaged_rounds_gap", "decaying_steps_distance", "delayed_step_sizes", "fixed_step_distance"]
 
@@ -36,18 +26,18 @@ _SHORTER_STEPS = Hypothesis("step_size < 1/L (at 1/L theta is 0)", lambda step_s
 _LATE = Hypothesis(
     "gamma >= 2 local_steps L/mu",
     lambda gamma, local_steps, L, mu: (gamma, ">=", 2 * local_steps * L / mu),
-    rtol=ROUNDING,
+    rtol=paper.ROUNDING,
 )
 
 
 @states(
     FEDTHEORY,
     "a fixed step size, without Assumption 3.4",
-    related=(PAPER, "Theorem A.1"),
+    related=(paper.PAPER, "Theorem A.1"),
     form="derived",
     left=LeftSide("squared distance", "E |w_T - w*|^2", over=("selection", "noise")),
-    assumes=(*WITHOUT_GRADIENTS, short_steps(1)),
-    schemes=MEAN,
+    assumes=(*paper.WITHOUT_GRADIENTS, paper.short_steps(1)),
+    schemes=paper.MEAN,
     worst_case=lambda: poc._worst_cases.FIXED_ROUNDS,
 )
 def fixed_step_distance(
@@ -111,11 +101,11 @@ def delayed_step_sizes(num_steps: int, *, mu: float, gamma: float) -> Array:
 @states(
     FEDTHEORY,
     "decaying step sizes, without Assumption 3.4",
-    related=(PAPER, "Theorem 3.1"),
+    related=(paper.PAPER, "Theorem 3.1"),
     form="derived",
     left=LeftSide("squared distance", "E |w_T - w*|^2", over=("selection", "noise")),
-    assumes=(*WITHOUT_GRADIENTS, POSITIVE_DIAGONAL, _LATE),
-    schemes=MEAN,
+    assumes=(*paper.WITHOUT_GRADIENTS, paper.POSITIVE_DIAGONAL, _LATE),
+    schemes=paper.MEAN,
     step_sizes=delayed_step_sizes,
     worst_case=lambda: poc._worst_cases.DECAYING_ROUNDS,
 )
@@ -181,7 +171,7 @@ def decaying_steps_distance(
 @states(
     FEDTHEORY,
     "the average of models, without Assumption 3.4",
-    related=(PAPER, "Theorem A.1"),
+    related=(paper.PAPER, "Theorem A.1"),
     form="derived",
     left=LeftSide(
         "gap",
@@ -190,8 +180,8 @@ def decaying_steps_distance(
         over=("selection", "noise"),
         average="the rounds' starting models with weights c^(-tau r)",
     ),
-    assumes=(*WITHOUT_GRADIENTS, POSITIVE_DIAGONAL, _SHORTER_STEPS),
-    schemes=MEAN,
+    assumes=(*paper.WITHOUT_GRADIENTS, paper.POSITIVE_DIAGONAL, _SHORTER_STEPS),
+    schemes=paper.MEAN,
     worst_case=lambda: poc._worst_cases.AVERAGED_ROUNDS,
 )
 def averaged_rounds_gap(

@@ -5,8 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory.bounds.scaffold._worst_cases import controlled_start
-from fedtheory.theorem.bound import Bound
-from fedtheory.theorem.worst_case_problem import WorstCaseProblem
+from fedtheory.theorem import Bound, WorstCaseProblem
 
 __all__: list[str] = []
 

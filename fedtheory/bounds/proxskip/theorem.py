@@ -4,8 +4,7 @@ from fedtheory.arithmetic.functions import geometric, maximum, short_of_one
 from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION, SHORT_STEPS
 from fedtheory.bounds.proxskip import _worst_cases
 from fedtheory.bounds.proxskip.paper import ASSUMES, PAPER
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem import LeftSide, states
 
 __all__ = ["fixed_step_potential"]
 

@@ -4,10 +4,7 @@ from fedtheory.arithmetic.functions import geometric, short_of_one
 from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.bounds.scaffold import _worst_cases
 from fedtheory.bounds.scaffold.paper import CONTROL, PAPER
-from fedtheory.theorem.assumptions import Hypothesis
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
+from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, states
 
 __all__ = ["fixed_step_potential"]
 

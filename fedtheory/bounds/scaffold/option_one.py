@@ -4,10 +4,7 @@ from fedtheory.arithmetic.functions import geometric, short_of_one
 from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.bounds.scaffold import _worst_cases
 from fedtheory.bounds.scaffold.paper import FUNCTIONS, PAPER, STABLE, steepness, ways
-from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Hypothesis
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
+from fedtheory.theorem import EXACT_GRADIENTS, FEDTHEORY, Hypothesis, LeftSide, states
 
 __all__ = ["option_one_round"]
 

@@ -1,9 +1,7 @@
 """Definitions shared by the bounds on SCAFFOLD."""
 
 from fedtheory.arithmetic.functions import geometric, short_of_one
-from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Hypothesis, Smooth, StronglyConvex, method_is
-from fedtheory.theorem.domains import NONNEGATIVE
-from fedtheory.theorem.paper import Paper
+from fedtheory.theorem import EXACT_GRADIENTS, NONNEGATIVE, Hypothesis, Paper, Smooth, StronglyConvex, method_is
 from fedtheory.theorem.symbols import GRADIENT2, Symbol
 
 __all__ = [

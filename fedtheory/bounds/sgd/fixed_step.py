@@ -3,9 +3,7 @@ r"""Stochastic gradients with a fixed step size: convergence rate and error floo
 from fedtheory.arithmetic.functions import geometric, short_of_one
 from fedtheory.bounds.fedavg.paper import DRAWS, WITH_REPLACEMENT
 from fedtheory.bounds.sgd.paper import ASSUMES, CONVERGENT_STEPS, PAPER
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
+from fedtheory.theorem import FEDTHEORY, LeftSide, states
 
 __all__ = ["fixed_step_distance"]
 

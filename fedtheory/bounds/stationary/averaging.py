@@ -4,9 +4,7 @@ from fedtheory.arithmetic.functions import geometric, maximum, short_of_one
 from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.bounds.sgd.paper import ASSUMES, CONVERGENT_STEPS
 from fedtheory.bounds.stationary.paper import PAPER
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
+from fedtheory.theorem import FEDTHEORY, LeftSide, states
 
 __all__ = ["averaging_distance"]
 

@@ -4,10 +4,7 @@ from fedtheory.arithmetic.functions import geometric, maximum, short_of_one
 from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION, SHORT_STEPS
 from fedtheory.bounds.sgd.paper import ASSUMES
 from fedtheory.bounds.stationary.paper import PAPER
-from fedtheory.theorem.assumptions import Hypothesis, knows, method_is
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
+from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, knows, method_is, states
 
 __all__ = ["normalized_round"]
 

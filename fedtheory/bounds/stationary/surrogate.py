@@ -3,10 +3,7 @@
 from fedtheory.arithmetic.functions import square_root
 from fedtheory.bounds.stationary import _worst_cases
 from fedtheory.bounds.stationary.paper import PAPER
-from fedtheory.theorem.assumptions import Hypothesis
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
+from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, states
 
 __all__ = ["inconsistency"]
 
