@@ -39,13 +39,7 @@ def one_step(distance2, *, step_size, mu, L, sampling_variance):
         \Big(k\sqrt\Delta+\sqrt{a^2\Delta+\eta^2V}\Big)^2,\quad k=\frac{\eta(L-\mu)}2,\
         a=1-\frac{\eta(L+\mu)}2
 
-    The sampling matters only through V, which is ``sum_kl C_kl <h_k, h_l>`` for the covariance C of the aggregation
-    weights and ``h_k = grad F_k(w*)``. It is ``zeta2/m`` for multinomial sampling, and not larger for clustered
-    sampling.
-
-    Notes
-    -----
-    The proof is that of ``sgd.drawn_step``. Two quadratics attain the bound if one client is sampled.
+    V is ``zeta2/m`` for multinomial sampling. Two quadratics attain the bound if one client is sampled.
 
     Examples
     --------

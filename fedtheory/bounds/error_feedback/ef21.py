@@ -23,9 +23,7 @@ _METHOD = Hypothesis("clients and server run EF21", of_run=method_is("EF21"))
     worst_case=_worst_cases.ROUND,
 )
 def ef21_round(potential, *, step_size, mu, L, compression_error):
-    r"""Bound on ``s |grad F(w_+)|^2 + sum_k p_k |grad F_k(w_+) - d_k|^2`` after a round of EF21.
-
-    It is the potential V of EF21 at the next round. A parabola attains the bound in every round.
+    r"""Bound on ``s |grad F(w_+)|^2 + sum_k p_k |grad F_k(w_+) - d_k|^2`` after a round; a parabola attains it.
 
     .. math::
         \begin{aligned}

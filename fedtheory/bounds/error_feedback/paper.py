@@ -3,7 +3,7 @@
 from fedtheory.arithmetic.functions import maximum, square_root
 from fedtheory.theorem import EXACT_GRADIENTS, NONNEGATIVE, POSITIVE, Hypothesis, Paper, Smooth, StronglyConvex, Symbol
 
-__all__ = ["ASSUMES", "PAPER", "rate"]
+__all__ = ["PAPER"]
 
 PAPER = Paper(
     key="error-feedback",

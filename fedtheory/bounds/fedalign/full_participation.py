@@ -2,6 +2,7 @@
 
 from fedtheory.bounds import fedalign
 from fedtheory.bounds.fedalign import paper
+from fedtheory.bounds.fedavg.paper import delay
 from fedtheory.bounds.fedavg.theorems import decaying_step_sizes
 from fedtheory.theorem import LeftSide, states
 
@@ -37,7 +38,7 @@ def _printed_full_participation_gap(
     ...                                initial_distance2=7, theta=0.75, rho=1.25)
     51.0
     """
-    horizon = num_steps + paper.delay(mu=mu, L=L, local_steps=local_steps)
+    horizon = num_steps + delay(mu=mu, L=L, local_steps=local_steps)
     variances = 2 * L / mu**2 / horizon
     return {
         "noise": variances * sigma2,
@@ -67,20 +68,7 @@ def full_participation_gap(num_steps, *, mu, L, local_steps, G2, sigma2, objecti
         \frac1{T+\gamma}\Big[\frac{2L}{\mu^2}(\sigma^2+8(E-1)^2G^2)+\frac{L\gamma}2\|w_0-w^*\|^2
         +\frac{12L^2}{\mu^2}\theta_T\Gamma\Big]+\rho_T
 
-    If no other client is included (thresholds 0), theta is ``T/(T + gamma - 2)`` and rho is 0. The bound then holds for
-    federated averaging over the priority clients.
-
-    Parameters
-    ----------
-    theta, rho
-        theta_T in [0, 1] and rho_T with sums from i = 0 (functions ``theta`` and ``rho``), or upper bounds of them.
-
-    Notes
-    -----
-    Write ``one_step`` as ``Delta_{t+1} <= (1 - eta mu) Delta_t + eta^2 B + eta D``, and let B_t and D_t be the sums of
-    B and D over the steps i < t, divided by ``t + gamma - 2``. With ``v_t = 4/mu^2 B_t + 2/mu (t + gamma) D_t + gamma
-    Delta_0`` the induction of eq. (34) proves ``Delta_t <= v_t/(t + gamma)``: the sums gain the term of step t, and
-    ``(s - 2)/s^2 <= (s - 1)/s^2 <= 1/(s + 1)`` at s = t + gamma. Smoothness bounds the gap by the distance.
+    The sums of theta and rho begin at i = 0.
 
     Examples
     --------
@@ -91,7 +79,7 @@ def full_participation_gap(num_steps, *, mu, L, local_steps, G2, sigma2, objecti
     ...                        theta=0.75, rho=1.25)
     51.0
     """
-    gamma = paper.delay(mu=mu, L=L, local_steps=local_steps)
+    gamma = delay(mu=mu, L=L, local_steps=local_steps)
     horizon = num_steps + gamma
     variances = 2 * L / mu**2 / horizon
     return {

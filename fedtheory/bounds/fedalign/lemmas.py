@@ -23,11 +23,6 @@ def gradient_norm(excess, *, L):
     .. math::
         2L(F_k(w)-F_k^*)
 
-    Parameters
-    ----------
-    L
-        Smoothness of F_k.
-
     Examples
     --------
     For F_k(w) = (L/2) w^2 it is an equality: with L = 3 and w = 2 both sides are 36.
@@ -93,10 +88,6 @@ def client_drift(step_size, *, local_steps, G2):
 
     .. math::
         4\eta_t^2(E-1)^2G^2
-
-    The weighted mean of the squared distances from the weighted average is at most that from the round's starting model
-    (the unweighted inequality that the paper quotes under (a) is false for weighted averages). By Minkowski's
-    inequality the latter is at most G2 times the squared sum of at most E - 1 step sizes, each at most ``2 eta_t``.
 
     Examples
     --------
@@ -192,9 +183,6 @@ def sampling_variance(elapsed_step_size, *, num_draws, priority_weight, G2):
 
     .. math::
         \frac{S^2G^2}{K(1+s)^2},\quad S=\sum_i\eta_i
-
-    The K draws are independent and unbiased, and each has the weight ``1/(K (1 + s))``. The variance of a draw is at
-    most the mean squared distance from the round's starting model.
 
     Parameters
     ----------

@@ -8,7 +8,6 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.validate import nonnegative
 from fedtheory.arithmetic.functions import total
-from fedtheory.bounds.fedavg.paper import delay
 from fedtheory.theorem import (
     COUNT,
     NONNEGATIVE,
@@ -27,27 +26,7 @@ from fedtheory.theorem import (
 )
 from fedtheory.theorem.symbols import LENGTH, SYMBOLS, Symbol
 
-__all__ = [
-    "ALIGNMENT",
-    "ANY_STEP",
-    "CURVATURE",
-    "FROZEN_INDICATORS",
-    "FULL",
-    "GRADIENTS",
-    "HALVING",
-    "NOISE",
-    "PAPER",
-    "PARTIAL",
-    "PRIORITY_DRAWS",
-    "PRIORITY_WEIGHT",
-    "PRIORITY_WEIGHTS",
-    "SHORT_STEPS",
-    "SQUARED_WEIGHTS",
-    "THEOREM",
-    "WEIGHTS",
-    "delay",
-    "summed",
-]
+__all__ = ["PAPER"]
 
 
 def _sequence(name: str, value):

@@ -1,6 +1,7 @@
 """FedALIGN, Appendix A.4: convergence with a few sampled priority clients per round."""
 
-from fedtheory.bounds.fedalign.paper import PAPER, PARTIAL, PRIORITY_DRAWS, THEOREM, delay
+from fedtheory.bounds.fedalign.paper import PAPER, PARTIAL, PRIORITY_DRAWS, THEOREM
+from fedtheory.bounds.fedavg.paper import delay
 from fedtheory.bounds.fedavg.theorems import decaying_step_sizes
 from fedtheory.theorem import LeftSide, states
 
@@ -67,18 +68,7 @@ def partial_participation_gap(
         \frac1{T+\gamma}\Big[\frac{2L}{\mu^2}\Big(\sigma^2+8(E-1)^2G^2+\frac{4E^2G^2}K\Big)
         +\frac{L\gamma}2\|w_0-w^*\|^2+\frac{12L^2}{\mu^2}\theta_T\Gamma\Big]+\rho_T
 
-    Non-priority clients may participate by any rule that does not depend on the current round's draws and noise: I_k
-    is then 1 if client k both matches and participates, eq. (55). Here gamma is ``max(8 L/mu, E)``, as in Theorem 1.
-
-    Parameters
-    ----------
-    theta, rho
-        theta_T in [0, 1] and rho_T with sums from i = 0 (functions ``theta`` and ``rho``), or upper bounds of them.
-
-    Notes
-    -----
-    It is ``full_participation_gap`` with the variance of the draws added to sigma2; the proof is in
-    ``partial_one_step``. Eq. (59) rounds its constant 4 up to 8.
+    The sums of theta and rho begin at i = 0, and gamma is ``max(8 L/mu, E)``, as in Theorem 1.
 
     Examples
     --------

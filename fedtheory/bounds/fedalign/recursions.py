@@ -5,6 +5,7 @@ import numpy as np
 from fedtheory.arithmetic.functions import total
 from fedtheory.bounds import fedalign
 from fedtheory.bounds.fedalign import paper
+from fedtheory.bounds.fedavg.paper import delay
 from fedtheory.bounds.fedavg.theorems import decaying_step_sizes
 from fedtheory.theorem import FEDTHEORY, BoundedGradients, LeftSide, states
 
@@ -86,9 +87,6 @@ def refined_one_step(
         (1-\eta\mu)\Delta_t+2S^2G^2+\eta^2\Big(6L\Gamma\,\mathbb E\frac1{1+s}+\sigma^2\,\mathbb E\sum_kp_k'^2I_k\Big)
         +2\eta\,\mathbb E\frac{\sum_{k\notin P}p_kI_k\Gamma_k}{1+s}
 
-    By Minkowski's inequality the drift of Lemma A.4 is at most ``S^2 G2``, without a condition on how step sizes
-    change; it enters twice. The variance is that of eq. (28).
-
     Examples
     --------
     The instance of ``one_step`` with S = 1/4 and weights 1/2, 1/4 and 1/4, whose squares sum to 3/8:
@@ -125,8 +123,7 @@ def partial_one_step(
         (1-\eta\mu)\Delta_t+\eta^2\Big(8(E-1)^2G^2+\frac{4E^2G^2}K
         +6L\Gamma\,\mathbb E\frac1{1+s}+\sigma^2\Big)+2\eta\,\mathbb E\frac{\sum_{k\notin P}p_kI_k\Gamma_k}{1+s}
 
-    The drawn average w' is an unbiased estimate of the average w over all clients (Lemma A.7). Its variance (Lemma A.8)
-    is therefore added to the squared distance, once per round; the last inequality of eq. (59) doubles it needlessly.
+    The last inequality of eq. (59) doubles the summand of the draws needlessly.
 
     Examples
     --------
@@ -166,9 +163,6 @@ def recursion_gap(
         \frac L2\cdot\frac{(\gamma-1)(\gamma-2)\Delta_0+\frac4{\mu^2}\sum_{i<T}\big(1-\frac1{i+\gamma}\big)B_i
         +\frac2\mu\sum_{i<T}(i+\gamma-1)D_i}{(T+\gamma-1)(T+\gamma-2)}
 
-    Multiplying eq. (30) by ``(t + gamma)(t + gamma - 1)`` makes the contraction telescope. D_i has the weight
-    i + gamma - 1, so that including a client in an early round does little harm at the end.
-
     Parameters
     ----------
     num_steps
@@ -185,7 +179,7 @@ def recursion_gap(
     ...               priority_weights=[Q(1, 2), Q(1, 2)], included_gaps=[Q(3, 2), Q(3, 2)])
     Fraction(13997, 1296)
     """
-    gamma = paper.delay(mu=mu, L=L, local_steps=local_steps)
+    gamma = delay(mu=mu, L=L, local_steps=local_steps)
     scale = L / (2 * (num_steps + gamma - 1) * (num_steps + gamma - 2))
     steady = sigma2 + 8 * G2 * (local_steps - 1) ** 2
     ones = paper.summed(priority_weights, num_steps, lambda i: (i + gamma - 1) / (i + gamma))

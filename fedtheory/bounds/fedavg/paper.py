@@ -19,23 +19,7 @@ from fedtheory.theorem import (
 )
 from fedtheory.theorem.symbols import GRADIENT2, SYMBOLS, Symbol
 
-__all__ = [
-    "BALANCED",
-    "DRAWS",
-    "FULL_PARTICIPATION",
-    "FUNCTIONS",
-    "GRADIENTS",
-    "HALVING",
-    "MEAN",
-    "NOISE",
-    "PAPER",
-    "SEVERAL_CLIENTS",
-    "SHORT_STEPS",
-    "SUBSET",
-    "SUBSETS",
-    "WITH_REPLACEMENT",
-    "delay",
-]
+__all__ = ["PAPER"]
 
 PAPER = Paper(
     key="fedavg",

@@ -79,12 +79,6 @@ def transformed_gap(
 
     Here ``L' = N L max_k p_k``, ``mu' = N mu min_k p_k`` and ``gamma = max(8 L'/mu', E)``.
 
-    Notes
-    -----
-    ``F = 1/N sum_k N p_k F_k``, and Gamma does not change. The proof of Theorem 3 needs the bound on gradients for the
-    mean over the clients only, which is ``1/N sum_k (N p_k)^2 E |g_k|^2``. If all G_k are equal, it is at most
-    ``nu G^2``, the printed constant, although ``nu G^2`` is false for a single client.
-
     Examples
     --------
     With N = 11 and weights from 1/12 to 1/10, mu' = 2 and L' = 3 as in the example of ``without_replacement_gap``.

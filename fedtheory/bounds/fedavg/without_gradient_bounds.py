@@ -1,9 +1,6 @@
 r"""Federated averaging without bounded gradients: rounds of all clients, and sampled steps.
 
-These inequalities are not in the paper. Their multipliers were suggested by certified worst cases of a round
-(``fedtheory.worst_case.fedavg``); the proofs are on the theory page about worst cases. With exact gradients,
-heterogeneity has no effect in a single local step of all clients. In a round its effect is of third order in the step
-size, so that the error floor of a fixed step size is of second order.
+They are not in the paper; the proofs are on the theory page about worst cases.
 """
 
 from fedtheory.arithmetic.functions import geometric, short_of_one
@@ -41,22 +38,8 @@ def one_round(distance2, *, step_size, mu, L, local_steps, objective_gap):
         c^{2\tau}\Delta+\frac{2\eta^2L\Gamma}\beta\Big(\sum_{s<\tau}d_s^2-\frac{(\sum_{s<\tau}d_s)^2}{\beta+\tau}\Big),
         \quad c=1-\eta\mu,\ \beta=\frac{2c}{\eta(L-\mu)}-1,\ d_s=\sum_{r<s}c^{\tau-1-r}
 
-    It holds for any number of clients with any weights.
-
-    Parameters
-    ----------
-    step_size
-        eta, at most 1/L; at 1/L the value is infinite if mu = L.
-    local_steps
-        Local steps per round tau.
-
-    Notes
-    -----
-    With w* = 0 let ``u_s = g_s - g* - mu y_s`` for the gradients along a client's path, so that
-    ``y_{s+1} = c y_s - eta (u_s + g*)`` and ``<u_s, y_s> >= |u_s|^2/(L - mu)``. Expand the square of the mean of
-    ``y_tau = c^tau w - eta sum_s c^(tau-1-s) (u_s + g*)``, where the mean of g* is 0, and add these inequalities with
-    the weights ``2 eta c^(2 tau - 1 - 2 s)``: all products of means cancel. There remains a quadratic function of the
-    deviations of the u_s from their means, and its maximum is a multiple of the mean of ``|g*|^2 <= 2 L Gamma``.
+    It holds for any number of clients with any weights. Here tau is ``local_steps``. At the step size 1/L the value is
+    infinite if mu = L.
 
     Examples
     --------
@@ -87,17 +70,7 @@ def fixed_step_distance(num_rounds, *, step_size, mu, L, local_steps, objective_
     .. math::
         c^{2\tau R}\Delta_0+\frac{1-c^{2\tau R}}{1-c^{2\tau}}\,b\,\Gamma
 
-    It is ``one_round`` applied R times, and b is the coefficient of Gamma there. For short steps it tends to
-    ``eta^2 (L/mu) (L - mu) (tau - 1)(2 tau - 1) Gamma/12``, an error floor of second order in the step size.
-
-    Parameters
-    ----------
-    num_rounds
-        Number R of rounds; ``T = tau R``.
-    step_size
-        eta, at most 1/L; at 1/L the value is infinite if mu = L.
-    local_steps
-        Local steps per round tau.
+    It is ``one_round`` applied R times, and b is the coefficient of Gamma there.
 
     Examples
     --------
@@ -131,22 +104,7 @@ def sampled_step(distance2, *, step_size, mu, L, num_clients, num_selected, obje
 
     The coefficient of Gamma is the smallest one with the coefficient ``c^2`` of Delta: the bound is attained in the
     limit of small Gamma/Delta. Draws with replacement in proportion to any weights are the limit of many clients, alpha
-    = 1/m.
-
-    Parameters
-    ----------
-    step_size
-        eta, at most 1/L; at 1/L the value is infinite if mu = L.
-    num_selected
-        Number m of clients per round.
-
-    Notes
-    -----
-    With w* = 0 and ``u_k = g_k - g*_k - mu w``, the expected squared norm of the mean of the selected models is
-    ``|c w - eta u|^2 + alpha eta^2 mean |u_k + g*_k - u|^2``, where u is the mean of the u_k. Add ``2 eta c`` times
-    ``<u, w> >= mean |u_k|^2/(L - mu)``. The part that depends on the means is not positive, since
-    ``eta (L - mu) <= 2 c``. A sum of squares shows that the deviations contribute at most
-    ``alpha eta^2/(1 - alpha eta (L - mu)/(2 c))`` times the mean of ``|g*_k|^2 <= 2 L Gamma``.
+    = 1/m. Here m is ``num_selected``. At the step size 1/L the value is infinite if mu = L.
 
     Examples
     --------
@@ -177,10 +135,6 @@ def gap_after_step(distance2, *, step_size, mu, L):
 
     .. math::
         \frac L2\cdot\frac{c^2}{c^2+\eta L(1+c)}\Delta,\quad c=1-\eta\mu
-
-    A step of all clients is a step of gradient descent on F. Taylor, Hendrickx and Glineur (2017) conjectured such
-    formulas for any number of steps from semidefinite programs. The bound on the gap that follows from the bound on the
-    distance is ``L c^2 Delta/2``.
 
     Examples
     --------

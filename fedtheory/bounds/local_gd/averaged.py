@@ -57,12 +57,7 @@ def averaged_gap(num_steps, *, step_size, L, local_steps, zeta2, initial_distanc
     .. math::
         \frac1{1-\eta^2L^2H(H-1)}\Big(\frac{\|w_0-w^*\|^2}{2\eta T}+\frac{(H-1)(2H-1)}6\eta^2L\zeta^2\Big)
 
-    At the printed step sizes the first factor is at most 16/15. Hence the summands are at least 3.75 and 67.5 times
-    smaller than the printed ones. The last round may be incomplete.
-
-    Notes
-    -----
-    The sum of ``one_step`` over all steps, with ``round_drift`` for the drift of each round, and convexity of F.
+    At the printed step sizes the first factor is at most 16/15. The last round may be incomplete.
 
     Examples
     --------

@@ -89,13 +89,7 @@ def one_step(distance2, *, step_size, L, drift, gap):
     .. math::
         \Delta+\eta LV-2\eta(F(\bar w)-F^*)
 
-    Neither coefficient can be smaller: certified worst cases approach them far from w*.
-
-    Notes
-    -----
-    Convexity and smoothness of F_k between w_k, w_bar and w* bound ``-2 <g_k, w_bar - w*>`` by
-    ``-2 (F_k(w_bar) - F_k(w*)) + L |w_k - w_bar|^2 - |g_k - grad F_k(w*)|^2/L``. The mean of the last term is at most
-    ``-|g_bar|^2/L``, which compensates for ``eta |g_bar|^2``. The printed proof omits it.
+    Neither coefficient can be smaller.
 
     Examples
     --------
@@ -149,12 +143,6 @@ def round_drift(gap_sum, *, step_size, L, local_steps, zeta2):
 
     .. math::
         \eta^2H(H-1)\Big(2L\sum_t(F(\bar w_t)-F^*)+\frac{2H-1}3\zeta^2\Big)
-
-    Notes
-    -----
-    A gradient step of F_k, minus the same step at w_bar, does not increase distances. Hence the root of V grows in a
-    step by at most eta times the root of the mean of ``|grad F_k(w_bar)|^2``, which is at most
-    ``(2 L (F(w_bar) - F*))^(1/2) + zeta``. The rest is ``(sum_{s<t} a_s)^2 <= t sum_{s<t} a_s^2``.
 
     Examples
     --------

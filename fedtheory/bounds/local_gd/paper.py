@@ -5,7 +5,7 @@ from dataclasses import replace
 from fedtheory.bounds.sgd.paper import PAPER as HETEROGENEITY
 from fedtheory.theorem import COUNT, EXACT_GRADIENTS, NONNEGATIVE, SYMBOLS, Convex, Hypothesis, Paper, Smooth, Symbol
 
-__all__ = ["ASSUMES", "PAPER", "SHORT_ROUNDS"]
+__all__ = ["PAPER"]
 
 PAPER = Paper(
     key="local-gd",

@@ -74,9 +74,7 @@ def dsgd_strongly_convex(
 def dsgd_per_client_variant(
     distance2, *, gap, step_size, mu, L, gamma, max_weight, sum_squared_weights, relative_noise, sigma2, per_client_gap
 ):
-    r"""Bound on ``E |x^{k+1} - x*|^2`` that is FALSE for unequal weights.
-
-    It is Theorem 13 with ``sum_i w_i^2 Z_i`` in place of ``W sum_i w_i Z_i``.
+    r"""Bound on ``E |x^{k+1} - x*|^2`` with ``sum_i w_i^2 Z_i`` in Theorem 13, which is FALSE for unequal weights.
 
     .. math::
         (1-\mu\eta)\|r^k\|^2-2\eta\Big(1-\frac{\eta(1+WM)L}\gamma\Big)R^k
@@ -84,9 +82,8 @@ def dsgd_per_client_variant(
 
     Examples
     --------
-    ``per_client_gap`` is ``sum_i w_i^2 (f_i(x*) - f_i*)``. The excess ``f_i(x) - f_i(x*)`` may be negative, so that W
-    does not bound the weights client by client. At the instance of ``dsgd_strongly_convex`` with all clients sampled,
-    where ``E |r|^2`` is 73/1800 = 1314/32400: ``9/360 - 2/10 (1 - 1/6) / 72 + (16/81 + 5/3 - 8/81) / 100``.
+    At the instance of ``dsgd_strongly_convex`` with all clients sampled, where ``E |r|^2`` is 73/1800 = 1314/32400:
+    ``9/360 - 2/10 (1 - 1/6) / 72 + (16/81 + 5/3 - 8/81) / 100``.
 
     >>> from fractions import Fraction as Q
     >>> dsgd_per_client_variant(Q(1, 36), gap=Q(1, 72), step_size=Q(1, 10), mu=1, L=1, gamma=1, max_weight=Q(2, 3),

@@ -1,9 +1,7 @@
 """Optimal Client Sampling: second moments, client drift and Lemma 21.
 
-Notation: client i has the weight w_i (W is the largest, S2 the sum of squares) and noise constants M and sigma2. The
-server moves by ``-eta G`` with ``G = sum_{i in S} (w_i / p_i) Delta_i``. ``Delta_i`` is the gradient g_i (DSGD) or the
-local change divided by ``R eta_l`` (FedAvg with R local steps, ``eta = R eta_l eta_g``). gamma is the relative
-improvement factor.
+The server moves by ``-eta G`` with ``G = sum_{i in S} (w_i / p_i) Delta_i``. ``Delta_i`` is the gradient g_i (DSGD) or
+the local change divided by ``R eta_l`` (FedAvg with R local steps, ``eta = R eta_l eta_g``).
 """
 
 from fedtheory.bounds.optimal_client_sampling import paper

@@ -19,26 +19,7 @@ from fedtheory.theorem import (
 )
 from fedtheory.theorem.symbols import GRADIENT2, SYMBOLS, Symbol
 
-__all__ = [
-    "BOUNDED_BELOW",
-    "CONVEX_CLIENTS",
-    "FEDAVG_STEPS",
-    "FEDAVG_STEPS_FOR_ALL_ROUNDS",
-    "GAMMA_AT_MOST_ONE",
-    "GRADIENT_NOISE",
-    "INVERSE_GAMMA",
-    "LOCAL_GRADIENT_NOISE",
-    "MINIMA",
-    "PAPER",
-    "ROUNDING",
-    "SCHEMES",
-    "SHORT_DSGD_STEPS",
-    "SIMILAR_CLIENTS",
-    "SMOOTH",
-    "STRONGLY_CONVEX",
-    "WEIGHTS",
-    "WHOLE_MOVE",
-]
+__all__ = ["PAPER"]
 
 _NOISE = "``E |g_i - grad f_i|^2 <= M |grad f_i|^2 + sigma^2``"
 
@@ -86,7 +67,11 @@ PAPER = Paper(
             letter=r"\gamma",
         ),
         Symbol("smallest_gamma", "Lower bound on gamma^k in every round", POSITIVE._replace(of_run="improvement")),
-        Symbol("mean_inverse_gamma", "``E[1/gamma^k]``", POSITIVE._replace(of_run="inverse_improvement")),
+        Symbol(
+            "mean_inverse_gamma",
+            "``E[1/gamma^k]``, or its mean over the rounds",
+            POSITIVE._replace(of_run="inverse_improvement"),
+        ),
         Symbol("max_weight", "Largest of the clients' weights", POSITIVE._replace(of_run="max_weight"), letter="W"),
         Symbol(
             "sum_squared_weights",

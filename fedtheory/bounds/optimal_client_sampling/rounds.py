@@ -1,8 +1,7 @@
 """Optimal Client Sampling over many rounds, with random gamma^k.
 
-The recursions can be unrolled with ``recursion.unroll``. ``smallest_gamma``, which limits the step size, must be a
-lower bound in every round (m/n always is). ``mean_inverse_gamma`` must be at least ``E[1/gamma^k]``. The value
-``1/E[gamma^k]`` is smaller than that and would make the bounds false.
+``smallest_gamma``, which limits the step size, must be a lower bound in every round (m/n always is).
+``mean_inverse_gamma`` must be at least ``E[1/gamma^k]``; ``1/E[gamma^k]`` is smaller.
 """
 
 from fedtheory.arithmetic.functions import geometric
@@ -112,11 +111,6 @@ def dsgd_average_gradient(
     .. math::
         \frac{2(f(x^0)-f_{\inf})}{K\eta}+\eta L\big(W((1+M)E[1/\gamma]-1)\rho+\sigma^2S_2E[1/\gamma]\big)
 
-    Parameters
-    ----------
-    mean_inverse_gamma
-        Mean of ``E[1/gamma^k]`` over the rounds.
-
     Examples
     --------
     With K = 8, eta = 1/2 and the constants of ``dsgd_nonconvex``, but L = 1/2 since M = 1 and W = 1/2 require step
@@ -169,8 +163,6 @@ def fedavg_contraction(
         +\eta^2\Big[4L\big((1+\tfrac MR)E[1/\gamma^k]-1\big)W\bar Z+\frac{3\sigma^2S_2}{2R}E[1/\gamma^k]\Big]
         +\tfrac{77}8L^2\Big(1+\frac MR\Big)\bar Z\frac{\eta^3}{\eta_g^2}
 
-    It is ``fedavg_convex_clients`` without its descent term and with ``E[1/gamma^k]`` in place of ``1/gamma``.
-
     Examples
     --------
     With E[1/gamma] = 3/2: ``63.5 + (8 * 2 * 512 + 3 * 3072 (3/2) / 4) / 4096 + 77/1024``.
@@ -222,11 +214,6 @@ def fedavg_average_gradient(
         \tfrac{64}{23}\Big[\frac{f(x^0)-f_{\inf}}{K\eta}
         +L\eta\Big(\big((1+\tfrac MR)E[1/\gamma]-1\big)W\rho+\frac{3\sigma^2S_2}{4R}E[1/\gamma]\Big)
         +\tfrac{49}{32}L^2\Big(1+\frac MR\Big)\rho\frac{\eta^2}{\eta_g^2}\Big]
-
-    Parameters
-    ----------
-    mean_inverse_gamma
-        Mean of ``E[1/gamma^k]`` over the rounds.
 
     Examples
     --------

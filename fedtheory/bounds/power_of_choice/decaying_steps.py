@@ -98,23 +98,6 @@ def decaying_steps_gap(
         \frac{1}{T+\gamma}\max\Big\{\frac{L\gamma}{2}\|w_0-w^*\|^2,\ \frac{4L(32\tau^2G^2+\sigma^2/m)}{3\mu^2\rho}
         +\frac{8L^2\Gamma}{\mu^2}\Big\}+\frac{8L\Gamma(\tilde\rho-\rho)}{\mu(8+3\rho)}
 
-    The bias uses ``sup_w E 1/m sum_{S(w)} (F_k(w*) - F_k*) = rho_tilde Gamma``, which is finite for identical clients
-    (Gamma = 0, any rho_tilde). Every term decreases in rho. Under these hypotheses eq. (7) as printed therefore
-    follows.
-
-    Notes
-    -----
-    With ``Delta_t = E |w_t - w*|^2``, C = 32 tau^2 G2 + sigma2/m + 6 rho L Gamma, B = 1 + 3 rho/8 and D = 2 Gamma
-    (rho_tilde - rho), the proof of ``one_step`` gives eq. (65) in every round in which step sizes at most halve. Its
-    step 3 is used with ``2 <a, b> >= -(eta/5) |a|^2 - 5 |b|^2/eta``, and its step 7 is replaced by ``Delta_t <= (19/15)
-    E |u - w*|^2 + (19/4) s^2 G2``. Since ``(19/15) (3/8) <= (1 - 2x)(1 - x/5)``, the drift is at most ``(825/128) s^2
-    G2`` for every rho.
-    Let ``delta = D / (mu B)`` be its fixed point, ``s = t + gamma`` and ``psi = max(gamma Delta_0, 8 C/(3 rho mu^2))``.
-    By induction ``Delta_t <= psi/s + delta``: the next distance is at most ``delta + psi/s - (B psi - C/mu^2)/s^2 <=
-    delta + psi (s - 1)/s^2 <= delta + psi/(s + 1)``. Step sizes can more than halve only in the first round, and only
-    if tau > gamma + 1; there ``Delta_t <= (G2/mu^2)(5/4 + log(1 + x))^2`` with ``x = tau/gamma >= 1``, while
-    psi/(t + gamma) is at least ``(1024/3) x^2/(1 + x) G2/mu^2``.
-
     Examples
     --------
     With mu = 1, L = 4 (so gamma = 16), rho = 8/3, rho_tilde = 4, tau = 3, m = 2 and T = 16:
@@ -161,17 +144,12 @@ def refined_decaying_steps_gap(
 ):
     r"""Bound on ``E F(w_T) - F*`` like ``decaying_steps_gap``, with the exact drift of its proof.
 
-    Step sizes may at most halve within a round.
-
     .. math::
         \begin{aligned}
         &\frac1{T+\gamma}\max\Big\{\frac{L\gamma}2\|w_0-w^*\|^2,\ \frac{4L(D+\sigma^2/m)}{3\mu^2\rho}
         +\frac{8L^2\Gamma}{\mu^2}\Big\}+\frac{8L\Gamma(\tilde\rho-\rho)}{\mu(8+3\rho)},\\
         &D=\tfrac18\big(67(\tau-1)^2+12\rho(\tau-1)\big)G^2,\quad\gamma=\frac{4L}\mu
         \end{aligned}
-
-    The drift ``32 tau^2 G2`` is replaced by ``(8.375 (tau-1)^2 + 1.5 rho (tau-1)) G2``, which the proof of
-    ``decaying_steps_gap`` yields and which vanishes for one local step. Arguments are those of ``decaying_steps_gap``.
 
     Examples
     --------

@@ -40,8 +40,7 @@ def _printed_fixed_step_gap(
 ):
     r"""Bound on ``F(w_T) - F*`` for a fixed step size, eq. (8) as printed.
 
-    The paper omits the expectation. With unbounded noise no bound can hold for every realization, so that the
-    expectation must be meant.
+    The paper omits the expectation, which must be meant.
 
     .. math::
         \begin{aligned}
@@ -105,14 +104,7 @@ def fixed_step_gap(
         &x=1-\eta\mu(1+\tfrac{3\rho}8),\quad C=32\tau^2G^2+\frac{\sigma^2}m+6\rho L\Gamma
         \end{aligned}
 
-    This is eq. (8) with rho_diagonal for rho_bar, for the expectation, and without the redundant second condition on
-    the step size. It is finite for rho = 0 and for Gamma = 0.
-
-    Notes
-    -----
-    Within a round the step sizes used so far sum to at most ``(tau - 1) eta``, and ``eta mu rho <= 1/4``, so that the
-    repaired recursion (see ``one_step``) has drift ``[(2 + 3/32)(tau-1)^2 + (3/4) rho (tau-1)] eta^2 G2``. With the
-    constants of ``decaying_steps_gap`` it has drift ``(825/128) (tau-1)^2 eta^2 G2``, for every rho.
+    This is eq. (8) with rho_diagonal for rho_bar, without the redundant second condition on the step size.
 
     Examples
     --------
@@ -160,9 +152,7 @@ def refined_fixed_step_gap(
     rho_tilde,
     initial_distance2,
 ):
-    r"""Bound on ``E F(w_T) - F*`` like ``fixed_step_gap``, from the initial squared distance.
-
-    It has the exact drift of the proof.
+    r"""Bound on ``E F(w_T) - F*`` like ``fixed_step_gap``, with the initial distance and the exact drift.
 
     .. math::
         \begin{aligned}
@@ -172,14 +162,9 @@ def refined_fixed_step_gap(
         C=\tfrac1{32}\big(67(\tau-1)^2+24\rho(\tau-1)\big)G^2+\frac{\sigma^2}m+6\rho L\Gamma
         \end{aligned}
 
-    The drift ``32 tau^2 G2`` is replaced by ``((67/32)(tau-1)^2 + (3/4) rho (tau-1)) G2``, which the proof of
-    ``fixed_step_gap`` yields and which vanishes for one local step; ``(L/mu)(F(w_0) - F*)`` is replaced by
-    ``(L/2) |w_0 - w*|^2``.
-
     Examples
     --------
-    The instance of ``fixed_step_gap`` with tau = 5: ``eta C = (((67/32) 16 + (3/4) (8/3) 4) 43 + 32/2 + 192) / 16 =
-    (41.5 * 43 + 208) / 16``,
+    The instance of ``fixed_step_gap`` with tau = 5: ``eta C = (((67/32) 16 + (3/4) (8/3) 4) 43 + 32/2 + 192) / 16``,
     which is 124.53125, and ``(49/64) (4/2) 2 + (15/64) (124.53125 + 8)``.
 
     >>> refined_fixed_step_gap(2, step_size=1 / 16, mu=1, L=4, local_steps=5, num_selected=2, G2=43, sigma2=32,

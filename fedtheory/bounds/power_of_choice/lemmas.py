@@ -25,11 +25,6 @@ def gradient_norm(excess, *, L):
     .. math::
         2L(F_k(w)-F_k^*)
 
-    Parameters
-    ----------
-    L
-        Smoothness of F_k.
-
     Examples
     --------
     For F_k(w) = (L/2) w^2 it is an equality: with L = 3 and w = 2 both sides are 36.
@@ -53,8 +48,7 @@ def gradient_norm(excess, *, L):
 def _printed_client_drift(step_size, *, local_steps, G2):
     r"""Bound on ``E 1/m sum_k |w_bar_t - w_k_t|^2``, ``16 eta_t^2 tau^2 G2``, eq. (12) as printed.
 
-    The statement needs step sizes that at most halve within a round: with steps 1/4 and 1/1000 two opposite clients
-    drift 1/16, and the bound is 1e-4. For ``eta_t = 1/(mu (t + 4L/mu))`` it holds for every tau.
+    The statement needs step sizes that at most halve within a round.
 
     Examples
     --------
@@ -83,15 +77,6 @@ def client_drift(step_size, *, local_steps, G2):
 
     .. math::
         4\eta_t^2(\tau-1)^2G^2
-
-    The mean of the squared distances to the average is at most that to the round's starting model u, and by Minkowski's
-    inequality ``(E 1/m sum_k |w_k_t - u|^2)^(1/2)`` is at most the sum of at most tau - 1 step sizes, each at most
-    ``2 eta_t``, times the square root of G2. The same bound holds for ``E |w_bar_t - u|^2``.
-
-    Parameters
-    ----------
-    step_size
-        Step size eta_t of the next step.
 
     Examples
     --------

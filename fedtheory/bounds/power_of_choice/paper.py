@@ -24,32 +24,7 @@ from fedtheory.theorem import (
 )
 from fedtheory.theorem.symbols import LENGTH, SYMBOLS, Symbol
 
-__all__ = [
-    "ANY_MEAN",
-    "ANY_STEP",
-    "HALVING",
-    "LOWEST",
-    "MARGINAL_GRADIENTS",
-    "MEAN",
-    "MEAN_GRADIENTS",
-    "NONNEGATIVE_SKEW",
-    "ORDERED_DIAGONAL",
-    "ORDERED_SKEWS",
-    "PAPER",
-    "POSITIVE_DIAGONAL",
-    "POSITIVE_SKEW",
-    "PRINTED",
-    "REPAIRED",
-    "ROUNDING",
-    "UNIT_SQUARES",
-    "WEIGHTED",
-    "WEIGHTED_AS_PRINTED",
-    "WEIGHTED_FUNCTIONS",
-    "WEIGHTED_PRINTED",
-    "WEIGHTED_REPAIRED",
-    "WITHOUT_GRADIENTS",
-    "short_steps",
-]
+__all__ = ["PAPER"]
 
 
 def _entries(name: str, value):

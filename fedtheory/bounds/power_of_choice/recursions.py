@@ -35,8 +35,7 @@ def _printed_one_step(
 ):
     r"""Bound on ``E |w_{t+1} - w*|^2``, eqs. (64)-(65) as printed, with the first rho_bar of ``D`` read as rho_tilde.
 
-    The paper does not say that step sizes must at most halve within a round, but this is needed: two opposite clients,
-    one drawn per round, with steps 1/4 and 1/1000 from w = 0, end at 0.0628755625, above the bound 0.0626173.
+    The paper does not say that step sizes must at most halve within a round, but this is needed.
 
     .. math::
         (1-\eta\mu(1+\tfrac{3\bar\rho}8))\Delta_t+\eta^2(32\tau^2G^2+\tfrac{\sigma^2}m+6\bar\rho L\Gamma)
@@ -83,27 +82,6 @@ def one_step(
 
     Here w_t is the average of the active clients' models, and s the sum of the round's earlier step sizes.
 
-    Notes
-    -----
-    Let u be the round's starting model, ``V = 1/m sum_k |w_k - u|^2`` over the active clients, ``E_k = F_k - F_k*``,
-    ``x = L eta <= 1/4`` and ``nu = 2 eta (1 - 2x)``. Expectations are over selection and noise. Step sizes may change
-    in any way within a round.
-
-    1. Eqs. (27)-(46) of the paper, which are correct, give ``Delta_{t+1} <= (1 - eta mu) Delta_t
-       + E 1/m sum |w_t - w_k|^2 + eta^2 sigma2/m - nu E 1/m sum E_k(w_k) + 2 eta E 1/m sum E_k(w*)``.
-    2. The average minimizes the mean squared distance: ``1/m sum |w_t - w_k|^2 <= V``.
-    3. Strong convexity at u, ``2 <a, b> >= -eta |a|^2 - |b|^2/eta`` and Lemma B.1 give ``-nu 1/m sum E_k(w_k) <=
-       -nu (1 - x) 1/m sum E_k(u) + (1 - 2x)(1 - mu eta) V``, so that V appears at most twice in all.
-    4. Given u, the expectation of ``1/m sum E_k(u)`` is at least ``rho (F(u) - F* + Gamma)``, hence at least
-       ``rho (mu/2 |u - w*|^2 + Gamma)``; that of ``1/m sum E_k(w*)`` is at most ``rho_tilde Gamma``.
-    5. ``(1 - 2x)(1 - x)`` is at least 3/8 and at least ``1 - 3x``: the first serves the distance, the second Gamma. So
-       far ``Delta_{t+1} <= (1 - eta mu) Delta_t - (3/8) eta mu rho E |u - w*|^2 + 2 E V
-       + eta^2 (sigma2/m + 6 rho L Gamma) + 2 eta Gamma (rho_tilde - rho)``.
-    6. Minkowski: ``E V <= s^2 G2``, and likewise ``E |w_t - u|^2 <= s^2 G2``.
-    7. Therefore ``Delta_t <= E |u - w*|^2 + 2 s (G2 E |u - w*|^2)^(1/2) + s^2 G2``, and ``mu^2 E |u - w*|^2 <=
-       E |grad F(u)|^2 <= G2`` turns the middle term into ``2 s G2/mu``. Inserting this for ``E |u - w*|^2`` adds
-       ``(3/4) eta rho s G2 + (3/8) eta mu rho s^2 G2``.
-
     Examples
     --------
     With mu = 1, L = 4, eta = 1/16, s = 1/8, rho = 8/3, rho_tilde = 4, m = 2 and Delta_t = 2:
@@ -137,9 +115,7 @@ def _printed_weighted_one_step(
 ):
     r"""Bound on ``E |w_{t+1} - w*|^2``, eq. (81) as printed; false for m = 1, where it has no drift term.
 
-    Two clients ``(w -+ 1)^2 / 2``, one drawn uniformly, steps 1/100 from w = 0 in a round of ten: the third step leads
-    to 8.82149401e-4, and the bound is 6.9006985e-4. For m >= 2 it also needs step sizes that at most halve within a
-    round, which the paper does not state.
+    For m >= 2 it also needs step sizes that at most halve within a round, which the paper does not state.
 
     .. math::
         (1-\eta\mu(\tfrac1m+\tfrac{\bar\rho}2))\Delta_t+2\eta\Gamma(\tilde\rho-\bar\rho)
@@ -197,15 +173,7 @@ def weighted_one_step(
         (1-\eta\mu B)\Delta_t+\big(2s^2+\tfrac34\eta\rho s+\tfrac38\eta\mu\rho s^2\big)G^2
         +\eta^2(\sigma^2q_2+6\rho L\Gamma)+2\eta\Gamma(\tilde\rho-\rho),\quad B=1+\tfrac{3\rho}8
 
-    It is ``one_step`` with sigma2/m replaced by ``sigma2 squared_weights``. The proof is the same with the weights q_k
-    in place of 1/m; Jensen's inequality does not need the factor m of eq. (74).
-
-    Parameters
-    ----------
-    G2
-        Bound on ``E sum_{k in S} q_k |g_k|^2``, and on every client's squared gradient at a round's starting model.
-    sigma2
-        Bound on the variance of every client's stochastic gradient.
+    It is ``one_step`` with sigma2/m replaced by ``sigma2 squared_weights``.
 
     Examples
     --------

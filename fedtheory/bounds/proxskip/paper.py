@@ -12,7 +12,7 @@ from fedtheory.theorem import (
 )
 from fedtheory.theorem.symbols import GRADIENT2, SYMBOLS, Symbol
 
-__all__ = ["ASSUMES", "PAPER"]
+__all__ = ["PAPER"]
 
 PAPER = Paper(
     key="proxskip",

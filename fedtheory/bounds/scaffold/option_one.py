@@ -30,13 +30,7 @@ def option_one_round(distance2, *, control_error2, step_size, mu, L, local_steps
         \omega=\eta^2\beta c^{2\tau-2},\ \kappa=\frac{\sum_{s<\tau}d_s^2}{\beta^2c^{2\tau-2}},\
         d_s=\sum_{r<s}c^{\tau-1-r}
 
-    c and beta are those of ``one_round``, and the bound holds for any number of clients with any weights. For short
-    steps kappa is about ``tau (eta tau L)^2/12``: Option I converges only for much shorter steps than Option II.
-
-    Notes
-    -----
-    The next error of a control variate is the deviation of the v_0 of ``one_round``. Add the same inequalities as
-    there: the first step's compensates for this error, and each of the others leaves ``eta^2 d_s^2/beta`` times E.
+    c and beta are those of ``one_round``. Option I converges only for much shorter steps than Option II.
 
     Examples
     --------

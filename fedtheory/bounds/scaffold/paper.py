@@ -4,17 +4,7 @@ from fedtheory.arithmetic.functions import geometric, short_of_one
 from fedtheory.theorem import EXACT_GRADIENTS, NONNEGATIVE, Hypothesis, Paper, Smooth, StronglyConvex, method_is
 from fedtheory.theorem.symbols import GRADIENT2, Symbol
 
-__all__ = [
-    "CONTROL",
-    "FUNCTIONS",
-    "METHOD",
-    "PAPER",
-    "STABLE",
-    "drift_of_a_round",
-    "lags",
-    "steepness",
-    "ways",
-]
+__all__ = ["PAPER"]
 
 PAPER = Paper(
     key="scaffold",

@@ -3,7 +3,7 @@
 from fedtheory.theorem import EXACT_GRADIENTS, NONNEGATIVE, Hypothesis, Paper, Smooth, StronglyConvex
 from fedtheory.theorem.symbols import GRADIENT2, Symbol
 
-__all__ = ["ASSUMES", "CONVERGENT_STEPS", "PAPER"]
+__all__ = ["PAPER"]
 
 PAPER = Paper(
     key="sgd",

@@ -24,12 +24,7 @@ def averaging_distance(num_rounds, *, step_size, mu, L, local_steps, stationary_
     .. math::
         \max\{|1-\eta\mu|,|1-\eta L|\}^{2\tau R}\|w_0-w_\infty\|^2
 
-    If clients take different numbers of steps, tau is the smallest. Clients that all have curvature mu, or all L,
-    attain the bound.
-
-    Notes
-    -----
-    A gradient step contracts distances by the maximum. A mean of contractions is a contraction with one fixed point.
+    If clients take different numbers of steps, tau is the smallest.
 
     Examples
     --------

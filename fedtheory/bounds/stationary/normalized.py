@@ -48,11 +48,6 @@ def normalized_round(stationary_distance2, *, step_size, mu, L, effective_steps,
     local_steps
         Largest number tau of local steps of a client.
 
-    Notes
-    -----
-    A round multiplies the distance by ``I - tau_bar sum_k (p_k/tau_k) (I - (I - eta H_k)^tau_k)``. In the Loewner order
-    ``(1 - c^t) I <= I - (I - eta H)^t <= eta t H``, and ``(1 - c^t)/t`` decreases with t.
-
     Examples
     --------
     With mu = 1, L = 4, eta = 1/8, tau = 2 and tau_bar = 3/2 the first number is ``1 - (3/4) (1 - 49/64) = 211/256``.
