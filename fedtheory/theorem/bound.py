@@ -52,10 +52,10 @@ class Bound(Generic[P]):
     ----------
     left
         What is bounded: the left-hand side, or None if it was not declared.
-    hypotheses, consequences
-        Assumptions of the theorem, and the relations between the numbers that they jointly imply.
-    domains, symbols
-        Domains of the arguments by name; their meanings, units and letters by name.
+    hypotheses
+        Assumptions of the theorem.
+    domains
+        Domains of the arguments by name.
     printed
         The printed form if it differs, otherwise the bound itself.
     step_sizes
@@ -208,15 +208,13 @@ def states(
     basis
         What the statement rests on, one of ``fedtheory.theorem.paper.BASES``; by default that of the paper.
     related
-        For a result that ``paper`` does not number: the paper and the number of the statement to which it is related,
-        whose glossary describes the arguments.
+        For a result that no paper states: the related paper, whose glossary is used, and its statement.
     assumes
         Hypotheses. Those about numbers, and their joint implications, are checked at every call.
     schemes
         Pairs (selection law, aggregation weights) that the statement covers.
     domains
-        Domains of arguments that are not in the paper's glossary. The section Parameters of the docstring describes
-        arguments that are not in the glossary, or that have a more specific meaning.
+        Domains of arguments that are not in the paper's glossary; the docstring's Parameters describe them.
     side
         ``upper``, or ``lower`` for a lower bound; inexact values are rounded in this direction.
     step_sizes
@@ -224,15 +222,8 @@ def states(
     options
         Options of ``fedavg`` that the statement allows in addition to those of its arguments and hypotheses;
         ``strategy`` if it holds for any strategy, and ``("any",)`` if it holds at every model, however obtained.
-        ``fedtheory.exact.for_run`` raises for all others.
     worst_case
-        The worst-case problem under the hypotheses (see ``fedtheory.worst_case.compare``), or a function without
-        arguments that returns it, whose module is then loaded when the worst case is solved.
-
-    Raises
-    ------
-    TypeError
-        If the decorated function lacks an argument that a hypothesis needs, or an argument has no domain.
+        The worst-case problem, or a function that returns it, whose module is then loaded when it is solved.
 
     Examples
     --------

@@ -68,13 +68,9 @@ class Statement:
     """A numbered statement of a paper, in a given form, or a result of this project.
 
     ``form`` is ``printed`` or ``corrected`` for a statement of the paper, and ``derived``, ``refined`` or ``variant``
-    for a result of this project: its ``paper`` is `FEDTHEORY`, its ``number`` is a title in words or empty, and
-    ``related`` is the paper and the number of the statement to which it is related. ``basis`` is what the statement
-    rests on, one of ``BASES``; by default that of the paper.
-
-    ``side`` is ``upper`` if the stated number is an upper bound (or the exact value), and ``lower`` for a lower bound.
-    ``options`` are options of ``fedavg`` that the statement covers in addition to those of its hypotheses and
-    arguments. ``function`` is the function of ``fedtheory.bounds`` that states it, as ``paper.function``, or empty.
+    for a result of this project: its ``paper`` is `FEDTHEORY`, and its ``number`` a title in words or empty. The fields
+    are arguments of ``states``; ``function`` is the function of ``fedtheory.bounds`` that states it, as
+    ``paper.function``, or empty.
     """
 
     paper: Paper
@@ -121,11 +117,9 @@ class Statement:
     def bibtex(self) -> str:
         """Return an entry for BibTeX that cites the source, with the number of the statement as its note.
 
-        The key is that of the paper. A result of this project is followed by an entry for the related paper. The note
-        of a statement that was not compared with the print says what it rests on.
+        A result of this project is followed by an entry for the related paper. The note of a statement that was not
+        compared with the print says what it rests on.
 
-        Examples
-        --------
         >>> paper = Paper("toy", "A toy of FedAvg", "Doe, Roe", 2000, "https://example.org", basis="remembered")
         >>> print(Statement(paper, "Lemma 1").bibtex())
         @misc{toy,
