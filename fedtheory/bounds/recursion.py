@@ -15,8 +15,6 @@ from fedtheory.errors import AssumptionViolated
 from fedtheory.theorem import Bound, HalvingSteps
 from fedtheory.theorem.implications import consequences
 
-__all__ = ["elapsed_step_sizes", "unroll", "unrolled_gap"]
-
 
 def elapsed_step_sizes(step_sizes: npt.ArrayLike, local_steps: int) -> Array:
     """Sum of the round's earlier step sizes, for every step; shape (T,), 0 at the first step of each round.

@@ -27,16 +27,7 @@ class Controlled:
 def scaffold_round(
     fed: RationalQuadratics, state: Controlled, *, step_size: Fraction, local_steps: int, option: int = 2
 ) -> Controlled:
-    """Return the state after a round of all clients.
-
-    Two parabolas with minimizers 0 and 5 from 0: the second moves to ``5/2 + 5/4`` with gradients whose mean is -15.
-
-    >>> fed = RationalQuadratics((vector(1), vector(4)), (vector(0), vector(5)), vector("1/2", "1/2"), vector(0, 0))
-    >>> start = Controlled(vector(0), vector(0), (vector(0), vector(0)))
-    >>> after = scaffold_round(fed, start, step_size=Fraction(1, 8), local_steps=2)
-    >>> after.model, after.clients[1]
-    ((Fraction(15, 8),), (Fraction(-15, 1),))
-    """
+    """Return the state after a round of all clients."""
     x, ends, means = state.model, [], []
     for k, c_k in enumerate(state.clients):
         y = x
@@ -50,14 +41,7 @@ def scaffold_round(
 
 
 def control_potential(fed: RationalQuadratics, state: Controlled, weight: Fraction) -> Fraction:
-    """Return ``|w - w*|^2 + weight mean |c_k - c - grad F_k(w*)|^2``.
-
-    For two equal parabolas with exact control variates it is the squared distance:
-
-    >>> from fedtheory.instances.federations import opposite_clients
-    >>> control_potential(opposite_clients(), Controlled(vector(3), vector(0), (vector(-1), vector(1))), Fraction(1))
-    Fraction(9, 1)
-    """
+    """Return ``|w - w*|^2 + weight mean |c_k - c - grad F_k(w*)|^2``."""
     pairs = zip(state.clients, fed.gradients(fed.minimizer), strict=True)
     errors = [norm2(c_k - state.server - h) for c_k, h in pairs]
     return norm2(state.model - fed.minimizer) + weight * inner(fed.weights, errors)
@@ -68,11 +52,7 @@ def scaffold_limit(
 ) -> Vector:
     """Return the stationary model for a server's control variate that differs from the clients' mean by ``offset``.
 
-    The offset does not change in a round. One client of curvature 2 around 3: the limit differs by ``offset/2``.
-
-    >>> fed = RationalQuadratics((vector(2),), (vector(3),), vector(1), vector(0))
-    >>> scaffold_limit(fed, vector(1), step_size=Fraction(1, 8), local_steps=3)
-    (Fraction(5, 2),)
+    The offset does not change in a round.
     """
     size, limit = fed.num_clients + 1, []
     for i in range(fed.dim):
@@ -113,15 +93,7 @@ class ScaffnewState:
 def scaffnew_step(
     fed: RationalQuadratics, state: ScaffnewState, *, step_size: Fraction, probability: Fraction, falls: bool
 ) -> ScaffnewState:
-    """Return the state after a local step of all clients, followed by averaging if ``falls``.
-
-    With probability 1, averaging after every step, the mean takes a gradient step:
-
-    >>> from fedtheory.instances.federations import opposite_clients
-    >>> start = ScaffnewState((vector(4), vector(4)), (vector(0), vector(0)))
-    >>> scaffnew_step(opposite_clients(), start, step_size=Fraction(1, 4), probability=Fraction(1), falls=True).models
-    ((Fraction(3, 1),), (Fraction(3, 1),))
-    """
+    """Return the state after a local step of all clients, followed by averaging if ``falls``."""
     pairs = zip(state.models, state.variates, strict=True)
     moved = [x - step_size * (fed.gradient(k, x) - h) for k, (x, h) in enumerate(pairs)]
     if not falls:
@@ -132,13 +104,7 @@ def scaffnew_step(
 
 
 def potential(fed: RationalQuadratics, state: ScaffnewState, *, step_size: Fraction, probability: Fraction) -> Fraction:
-    """Return ``mean |x_k - w*|^2 + (gamma/p)^2 mean |h_k - grad F_k(w*)|^2``, weighted means over the clients.
-
-    >>> from fedtheory.instances.federations import opposite_clients
-    >>> state = ScaffnewState((vector(0), vector(0)), (vector(0), vector(0)))
-    >>> potential(opposite_clients(), state, step_size=Fraction(1), probability=Fraction(1, 2))
-    Fraction(4, 1)
-    """
+    """Return ``mean |x_k - w*|^2 + (gamma/p)^2 mean |h_k - grad F_k(w*)|^2``, weighted means over the clients."""
     errors = zip(state.variates, fed.gradients(fed.minimizer), strict=True)
     distances = inner(fed.weights, [norm2(x - fed.minimizer) for x in state.models])
     return distances + (step_size / probability) ** 2 * inner(fed.weights, [norm2(h - g) for h, g in errors])
@@ -147,14 +113,7 @@ def potential(fed: RationalQuadratics, state: ScaffnewState, *, step_size: Fract
 def mean_potentials(
     fed: RationalQuadratics, state: ScaffnewState, num_steps: int, *, step_size: Fraction, probability: Fraction
 ) -> tuple[Fraction, ...]:
-    """Return the expected potentials after 0, 1, ..., T steps, over all 2^T outcomes of the coin.
-
-    >>> from fedtheory.instances.federations import opposite_clients
-    >>> start = ScaffnewState((vector(4), vector(4)), (vector(0), vector(0)))
-    >>> known = {"step_size": Fraction(1), "probability": Fraction(1)}
-    >>> [str(mean) for mean in mean_potentials(opposite_clients(), start, 2, **known)]
-    ['17', '0', '0']
-    """
+    """Return the expected potentials after 0, 1, ..., T steps, over all 2^T outcomes of the coin."""
     p, known = probability, {"step_size": step_size, "probability": probability}
     law, means = [(Fraction(1), state)], [potential(fed, state, **known)]
     for _ in range(num_steps):

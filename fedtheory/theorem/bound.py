@@ -169,12 +169,7 @@ class Bound(Generic[P]):
 
 
 def is_bound(value: Any) -> bool:
-    """Whether a function was made by ``states``.
-
-    >>> from fedtheory.bounds.power_of_choice import gradient_norm
-    >>> is_bound(gradient_norm), is_bound(len)
-    (True, False)
-    """
+    """Whether a function was made by ``states``."""
     return isinstance(value, Bound)
 
 
@@ -188,7 +183,7 @@ def states(
     related: tuple[Paper, str] | None = None,
     left: LeftSide | None = None,
     assumes: tuple[Assumption, ...] = (),
-    schemes: tuple[Scheme, ...] = (ANY_SCHEME,),
+    schemes: tuple[Scheme, ...] = (),
     domains: Mapping[str, Domain] | None = None,
     printed: Bound | None = None,
     side: Literal["upper", "lower"] = "upper",
@@ -212,7 +207,9 @@ def states(
     assumes
         Hypotheses. Those about numbers, and their joint implications, are checked at every call.
     schemes
-        Pairs (selection law, aggregation weights) that the statement covers.
+        Pairs (selection law, aggregation weights) that the statement covers; by default any.
+    printed
+        The printed form if it differs, from which ``left``, ``schemes`` and ``step_sizes`` are taken if not given.
     domains
         Domains of arguments that are not in the paper's glossary; the docstring's Parameters describe them.
     side
@@ -235,6 +232,10 @@ def states(
     (3.0, 'Doe (2000), Lemma 1 [printed]')
     """
     choice("side", side, ("upper", "lower"))
+    if printed is not None:
+        left, step_sizes = left or printed.left, step_sizes or printed.step_sizes
+        schemes = schemes or printed.statement.schemes
+    schemes = schemes or (ANY_SCHEME,)
     statement = Statement(paper, number, equation, form, schemes, side, options, basis=basis, related=related)
 
     def attach(summands: Callable[P, Summands]) -> Bound[P]:

@@ -7,8 +7,6 @@ from fedtheory.bounds.scaffold.paper import STABLE
 from fedtheory.bounds.sgd.paper import ASSUMES
 from fedtheory.theorem import FEDTHEORY, LeftSide, states
 
-__all__ = ["fixed_step_distance"]
-
 
 @states(
     FEDTHEORY,

@@ -7,8 +7,6 @@ from fedtheory.bounds.sgd.one_step import step_with_noise
 from fedtheory.bounds.sgd.paper import ASSUMES
 from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, states
 
-__all__ = ["one_step"]
-
 
 def _biased(run):
     """Report what makes the expected weights differ from p_k, or None."""

@@ -7,8 +7,6 @@ from typing import Any
 from fedtheory import worst_case
 from fedtheory.theorem import Bound, WorstCaseProblem
 
-__all__: list[str] = []
-
 
 def _with_memory(bound: Bound, given: Mapping[str, Any]) -> Any:
     method = worst_case.error_feedback if bound.__name__ == "ef_round" else worst_case.ef21

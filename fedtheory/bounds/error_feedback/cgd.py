@@ -6,8 +6,6 @@ from fedtheory.bounds.error_feedback.paper import ASSUMES, PAPER
 from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, method_is, states
 
-__all__ = ["cgd_gap"]
-
 _METHOD = Hypothesis("updates are compressed without error feedback", of_run=method_is("Compressed"))
 
 _ONE = Hypothesis(

@@ -6,8 +6,6 @@ from fedtheory.bounds.error_feedback.paper import ASSUMES, PAPER, rate
 from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, method_is, states
 
-__all__ = ["ef21_gradient2", "ef21_round"]
-
 _METHOD = Hypothesis("clients and server run EF21", of_run=method_is("EF21"))
 
 

@@ -9,8 +9,6 @@ from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds._worst_cases import as_fractions, require_0
 from fedtheory.theorem import Bound, WorstCaseProblem
 
-__all__: list[str] = []
-
 _ONE_ROUND = "one round that includes a third client at any threshold, without a bound on gradients"
 _G2 = "the worst case ignores the bound on gradients that the theorem assumes"
 

@@ -13,8 +13,6 @@ from fedtheory._support.validate import Array
 from fedtheory._support.wording import format_number
 from fedtheory.bounds._step_sizes import curvatures
 
-__all__ = ["included_gaps", "priority_weights", "rho", "theta"]
-
 
 def _of_sum_one(weights: npt.ArrayLike) -> Array:
     shares = validate.array("weights", weights)
@@ -31,17 +29,10 @@ def _of_sum_one(weights: npt.ArrayLike) -> Array:
 
 
 def priority_weights(weights: npt.ArrayLike, priority: npt.ArrayLike) -> Array:
-    """Total weight of the priority clients, ``1/(1 + s)``, from aggregation weights of shape (..., K); shape (...).
+    """Total weight of the priority clients, ``1/(1 + s)``, shape (...).
 
-    Parameters
-    ----------
-    weights
-        Aggregation weights ``p'_k I_k``, nonnegative and of sum 1 over the clients, shape (..., K).
-    priority
-        True for priority clients, shape (K,).
+    ``weights`` are the aggregation weights ``p'_k I_k``, of shape (..., K) and sum 1; ``priority`` has shape (K,).
 
-    Examples
-    --------
     >>> priority_weights([[0.5, 0.5, 0.0]], [True, False, False])
     array([0.5])
     """
@@ -53,17 +44,9 @@ def priority_weights(weights: npt.ArrayLike, priority: npt.ArrayLike) -> Array:
 def included_gaps(weights: npt.ArrayLike, priority: npt.ArrayLike, client_gaps: npt.ArrayLike) -> Array:
     """Included gap ``sum_{k not in P} p_k I_k Gamma_k/(1 + s)`` in units of the loss, shape (...).
 
-    Parameters
-    ----------
-    weights
-        Aggregation weights ``p'_k I_k``, not negative and of sum 1, shape (..., K).
-    priority
-        True for priority clients, shape (K,).
-    client_gaps
-        ``Gamma_k = F_k(w*) - F_k*`` of all clients, shape (K,).
+    ``weights`` and ``priority`` are as in ``priority_weights``; ``client_gaps`` are the ``Gamma_k = F_k(w*) - F_k*`` of
+    all clients, shape (K,).
 
-    Examples
-    --------
     >>> included_gaps([[0.5, 0.5, 0.0]], [True, False, False], [9.0, 3.0, 7.0])
     array([1.5])
     """
@@ -108,7 +91,7 @@ def rho(included_gaps, *, mu, L, gamma, local_steps: int, first_step: int = 0):
         ``sum_{k not in P} p_k I_k Gamma_k/(1 + s)`` in each round, or its expectation: shape (..., num_rounds), or a
         list of exact rationals.
     gamma, local_steps, first_step
-        As in ``theta``; the result has its shape, in units of the loss.
+        As in ``theta``.
 
     Examples
     --------

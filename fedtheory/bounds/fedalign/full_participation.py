@@ -54,10 +54,7 @@ def _printed_full_participation_gap(
     "Theorem 1",
     equation="eq. (6)",
     form="corrected",
-    left=LeftSide("gap", "E F(w_T) - F*", over=("noise",)),
     assumes=paper.THEOREM,
-    schemes=paper.FULL,
-    step_sizes=decaying_step_sizes,
     printed=_printed_full_participation_gap,
     worst_case=lambda: fedalign._worst_cases.THEOREM,
 )

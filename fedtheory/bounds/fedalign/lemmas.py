@@ -5,8 +5,6 @@ from fedtheory.bounds import fedalign
 from fedtheory.bounds.fedalign import paper
 from fedtheory.theorem import FEDTHEORY, LeftSide, Smooth, states
 
-__all__ = ["aggregated_distance", "client_drift", "gradient_norm", "gradient_variance", "sampling_variance"]
-
 
 @states(
     paper.PAPER,
@@ -124,9 +122,7 @@ def _printed_gradient_variance(sigma2):
     "the variance in terms of the squared weights",
     related=(paper.PAPER, "Lemma A.5, eqs. (28)-(29)"),
     form="refined",
-    left=LeftSide("variance", "E |g_t - mean g_t|^2", model="none", after="step", over=("noise",)),
     assumes=(paper.NOISE, paper.WEIGHTS, paper.SQUARED_WEIGHTS),
-    schemes=paper.PARTIAL,
     printed=_printed_gradient_variance,
     options=paper.ANY_STEP,
 )
@@ -172,9 +168,7 @@ def _printed_sampling_variance(step_size, *, local_steps, num_draws, G2):
     "the variance in terms of the step sizes of the round",
     related=(paper.PAPER, "Lemma A.8, eq. (57)"),
     form="refined",
-    left=LeftSide("variance", "E |w'_t - w_t|^2", after="round", over=("selection", "noise")),
     assumes=(paper.GRADIENTS, paper.FROZEN_INDICATORS, paper.PRIORITY_DRAWS, paper.PRIORITY_WEIGHT),
-    schemes=paper.PARTIAL,
     printed=_printed_sampling_variance,
     options=paper.ANY_STEP,
 )

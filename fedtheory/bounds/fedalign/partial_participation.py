@@ -5,8 +5,6 @@ from fedtheory.bounds.fedavg.paper import delay
 from fedtheory.bounds.fedavg.theorems import decaying_step_sizes
 from fedtheory.theorem import LeftSide, states
 
-__all__ = ["partial_participation_gap"]
-
 
 @states(
     PAPER,
@@ -53,10 +51,7 @@ def _printed_partial_participation_gap(
     "Theorem A.9",
     equation="eq. (60)",
     form="corrected",
-    left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
     assumes=(*THEOREM, PRIORITY_DRAWS),
-    schemes=PARTIAL,
-    step_sizes=decaying_step_sizes,
     printed=_printed_partial_participation_gap,
 )
 def partial_participation_gap(

@@ -9,8 +9,6 @@ from fedtheory.bounds.fedavg.paper import delay
 from fedtheory.bounds.fedavg.theorems import decaying_step_sizes
 from fedtheory.theorem import FEDTHEORY, BoundedGradients, LeftSide, states
 
-__all__ = ["one_step", "partial_one_step", "recursion_gap", "refined_one_step"]
-
 _ALWAYS = (*paper.CURVATURE, paper.NOISE, paper.FROZEN_INDICATORS, paper.PRIORITY_WEIGHT, paper.SHORT_STEPS)
 _ASSUMES = (paper.GRADIENTS, paper.HALVING, *_ALWAYS)
 # The drift of a step depends only on earlier gradients of its round, averaged with the weights of the models.
@@ -58,9 +56,7 @@ def one_step(distance2, *, step_size, mu, L, local_steps, G2, sigma2, objective_
     "one step for any step sizes up to 1/(4 L)",
     related=(paper.PAPER, "Lemma A.6, eqs. (30)-(31)"),
     form="refined",
-    left=LeftSide("squared distance", "E |w_{t+1} - w*|^2", after="step", over=("noise",)),
     assumes=(_GRADIENTS_OF_THE_ROUND, *_ALWAYS, paper.SQUARED_WEIGHTS),
-    schemes=paper.FULL,
     printed=one_step,
     options=paper.ANY_STEP,
     worst_case=lambda: fedalign._worst_cases.ONE_STEP,

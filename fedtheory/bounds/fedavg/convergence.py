@@ -5,9 +5,6 @@ from fedtheory.bounds.fedavg.paper import FUNCTIONS, GRADIENTS, PAPER, WITH_REPL
 from fedtheory.bounds.power_of_choice.decaying_steps import decaying_step_sizes as power_of_choice_steps
 from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, Noise, selected_by, states
 
-__all__ = ["decaying_steps_gap"]
-
-
 _ASSUMES = (
     *FUNCTIONS,
     Noise(source="Assumption 3"),

@@ -4,8 +4,6 @@ from fedtheory.bounds import fedavg
 from fedtheory.bounds.fedavg import paper
 from fedtheory.theorem import Hypothesis, LeftSide, states
 
-__all__ = ["one_step", "with_replacement_variance", "without_replacement_variance"]
-
 _SHORT_STEPS = Hypothesis(
     "step_size <= 1/(4 L)", lambda step_size, L: (step_size, "<=", 1 / (4 * L)), rtol=4 * 2.0**-52
 )

@@ -11,13 +11,7 @@ from fedtheory.bounds._step_sizes import curvatures, for_each_step
 from fedtheory.bounds.fedavg import paper
 from fedtheory.theorem import LeftSide, states
 
-__all__ = [
-    "decaying_step_sizes",
-    "full_participation_gap",
-    "terms_without_replacement",
-    "with_replacement_gap",
-    "without_replacement_gap",
-]
+__all__ = ["decaying_step_sizes", "full_participation_gap", "with_replacement_gap", "without_replacement_gap"]
 
 _THEOREM = (*paper.FUNCTIONS, paper.NOISE, paper.GRADIENTS)
 
@@ -59,16 +53,7 @@ def full_participation_gap(num_steps, *, mu, L, local_steps, G2, weighted_sigma2
     ...                        initial_distance2=13.0) == (5 + 198 + 135200 + 182) / 14
     True
     """
-    return _with_all_clients(
-        num_steps,
-        mu=mu,
-        L=L,
-        local_steps=local_steps,
-        G2=G2,
-        weighted_sigma2=weighted_sigma2,
-        objective_gap=objective_gap,
-        initial_distance2=initial_distance2,
-    )
+    return summands(num_steps, mu, L, local_steps, G2, weighted_sigma2, objective_gap, initial_distance2)
 
 
 @states(
@@ -97,21 +82,8 @@ def with_replacement_gap(
     ...                      objective_gap=11.0, initial_distance2=13.0) == (5 + 198 + 135200 + 11200 + 182) / 14
     True
     """
-    with_all = _with_all_clients(
-        num_steps,
-        mu=mu,
-        L=L,
-        local_steps=local_steps,
-        G2=G2,
-        weighted_sigma2=weighted_sigma2,
-        objective_gap=objective_gap,
-        initial_distance2=initial_distance2,
-    )
     C = 4 * local_steps**2 * G2 / num_selected
-    return {
-        **with_all,
-        "sampling": 2 * L * C / (mu**2 * (num_steps + paper.delay(mu=mu, L=L, local_steps=local_steps))),
-    }
+    return summands(num_steps, mu, L, local_steps, G2, weighted_sigma2, objective_gap, initial_distance2, C)
 
 
 @states(
@@ -142,47 +114,24 @@ def without_replacement_gap(
     ...                         initial_distance2=13.0) == (5 + 198 + 135200 + 4480 + 182) / 14
     True
     """
-    return terms_without_replacement(
-        num_steps,
-        mu=mu,
-        L=L,
-        local_steps=local_steps,
-        num_clients=num_clients,
-        num_selected=num_selected,
-        G2=G2,
-        weighted_sigma2=weighted_sigma2,
-        objective_gap=objective_gap,
-        initial_distance2=initial_distance2,
-    )
+    C = subset_variance(local_steps, num_clients, num_selected, G2)
+    return summands(num_steps, mu, L, local_steps, G2, weighted_sigma2, objective_gap, initial_distance2, C)
 
 
-def terms_without_replacement(
-    num_steps, *, mu, L, local_steps, num_clients, num_selected, G2, weighted_sigma2, objective_gap, initial_distance2
-):
-    """Return the summands of the bound for K of N equally weighted clients."""
-    with_all = _with_all_clients(
-        num_steps,
-        mu=mu,
-        L=L,
-        local_steps=local_steps,
-        G2=G2,
-        weighted_sigma2=weighted_sigma2,
-        objective_gap=objective_gap,
-        initial_distance2=initial_distance2,
-    )
-    C = 4 * (num_clients - num_selected) * local_steps**2 * G2 / ((num_clients - 1) * num_selected)
-    return {
-        **with_all,
-        "sampling": 2 * L * C / (mu**2 * (num_steps + paper.delay(mu=mu, L=L, local_steps=local_steps))),
-    }
+def subset_variance(local_steps, num_clients, num_selected, G2):
+    """Return C for K of N equally weighted clients."""
+    return 4 * (num_clients - num_selected) * local_steps**2 * G2 / ((num_clients - 1) * num_selected)
 
 
-def _with_all_clients(num_steps, *, mu, L, local_steps, G2, weighted_sigma2, objective_gap, initial_distance2):
+def summands(num_steps, mu, L, local_steps, G2, weighted_sigma2, objective_gap, initial_distance2, selection=None):
+    """Return the summands of Theorems 1 to 3; ``selection`` is the variance C of the selection, if any."""
     gamma = paper.delay(mu=mu, L=L, local_steps=local_steps)
     variances = 2 * L / (mu**2 * (num_steps + gamma))
+    sampled = {} if selection is None else {"sampling": 2 * L * selection / (mu**2 * (num_steps + gamma))}
     return {
         "noise": variances * weighted_sigma2,
         "heterogeneity": variances * 6 * L * objective_gap,
         "drift": variances * 8 * (local_steps - 1) ** 2 * G2,
         "initial": L * gamma * initial_distance2 / (2 * (num_steps + gamma)),
+        **sampled,
     }

@@ -1,10 +1,8 @@
 """Li et al.: sampling without replacement for unequal weights, with transformed objectives (after Theorem 3)."""
 
 from fedtheory.bounds.fedavg.paper import FUNCTIONS, GRADIENTS, NOISE, PAPER, SEVERAL_CLIENTS, SUBSET, SUBSETS
-from fedtheory.bounds.fedavg.theorems import terms_without_replacement
+from fedtheory.bounds.fedavg.theorems import subset_variance, summands
 from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, Noise, states
-
-__all__ = ["transformed_gap"]
 
 _LEFT = LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise"))
 _ASSUMES = (
@@ -48,12 +46,9 @@ def _printed_transformed_gap(
     ... ) == Q(5 + 18 + 135200 + 4480 + 14, 14)
     True
     """
-    stretch = num_clients * max_weight
-    return terms_without_replacement(
-        num_steps, mu=num_clients * min_weight * mu, L=stretch * L, local_steps=local_steps, num_clients=num_clients,
-        num_selected=num_selected, G2=stretch * G2, weighted_sigma2=max_weight * sigma2, objective_gap=objective_gap,
-        initial_distance2=initial_distance2,
-    )  # fmt: skip
+    mu, L, G2 = num_clients * min_weight * mu, num_clients * max_weight * L, num_clients * max_weight * G2
+    C = subset_variance(local_steps, num_clients, num_selected, G2)
+    return summands(num_steps, mu, L, local_steps, G2, max_weight * sigma2, objective_gap, initial_distance2, C)
 
 
 @states(
@@ -61,9 +56,7 @@ def _printed_transformed_gap(
     "sampling without replacement for unequal weights",
     related=(PAPER, "Theorem 3"),
     form="derived",
-    left=_LEFT,
     assumes=(*_ASSUMES, NOISE, _MEAN_GRADIENTS),
-    schemes=SUBSETS,
     printed=_printed_transformed_gap,
 )
 def transformed_gap(
@@ -91,8 +84,6 @@ def transformed_gap(
     ... ) == Q(5 + 18 + 135200 + 4480 + 14, 14)
     True
     """
-    return terms_without_replacement(
-        num_steps, mu=num_clients * min_weight * mu, L=num_clients * max_weight * L, local_steps=local_steps,
-        num_clients=num_clients, num_selected=num_selected, G2=weighted_G2, weighted_sigma2=weighted_sigma2,
-        objective_gap=objective_gap, initial_distance2=initial_distance2,
-    )  # fmt: skip
+    mu, L, G2 = num_clients * min_weight * mu, num_clients * max_weight * L, weighted_G2
+    C = subset_variance(local_steps, num_clients, num_selected, G2)
+    return summands(num_steps, mu, L, local_steps, G2, weighted_sigma2, objective_gap, initial_distance2, C)

@@ -9,8 +9,6 @@ from fedtheory.bounds.fedavg import paper
 from fedtheory.bounds.scaffold.paper import drift_of_a_round
 from fedtheory.theorem import EXACT_GRADIENTS, FEDTHEORY, LeftSide, states
 
-__all__ = ["fixed_step_distance", "gap_after_step", "one_round", "sampled_step"]
-
 _ASSUMES = (*paper.FUNCTIONS, EXACT_GRADIENTS, paper.SHORT_STEPS)
 
 

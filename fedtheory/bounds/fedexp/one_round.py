@@ -7,8 +7,6 @@ from fedtheory.bounds.fedexp.paper import PAPER
 from fedtheory.bounds.sgd.paper import CONVERGENT_STEPS
 from fedtheory.theorem import EXACT_GRADIENTS, FEDTHEORY, Convex, Hypothesis, LeftSide, Smooth, states
 
-__all__ = ["one_round"]
-
 _JENSEN = Hypothesis(
     "mean_update2 <= update2, by Jensen's inequality",
     lambda mean_update2, update2: (mean_update2, "<=", update2),

@@ -7,8 +7,6 @@ from fedtheory import worst_case
 from fedtheory.bounds._worst_cases import require_0
 from fedtheory.theorem import Bound, WorstCaseProblem
 
-__all__: list[str] = []
-
 _FULL_PARTICIPATION = (
     "all clients take part in the worst case; the bound also covers drawn clients, whose mean moves farther"
 )

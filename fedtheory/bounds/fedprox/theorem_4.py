@@ -6,8 +6,6 @@ from fedtheory.bounds.fedprox import _worst_cases
 from fedtheory.bounds.fedprox.paper import ASSUMES, PAPER
 from fedtheory.theorem import FEDTHEORY, LeftSide, states
 
-__all__ = ["loss_change"]
-
 
 @states(
     PAPER,
@@ -59,9 +57,7 @@ def _printed_loss_change(
     "a round of FedProx, by smoothness at the server's model",
     related=(PAPER, "Theorem 4"),
     form="derived",
-    left=LeftSide("loss change", "E F(w_+) - F(w)", after="round", over=("selection",)),
     assumes=(*ASSUMES, DRAWS),
-    schemes=WITH_REPLACEMENT,
     printed=_printed_loss_change,
     worst_case=_worst_cases.LOSS_CHANGE,
 )

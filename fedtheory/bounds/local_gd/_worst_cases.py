@@ -7,8 +7,6 @@ from typing import Any
 from fedtheory import worst_case
 from fedtheory.theorem import Bound, WorstCaseProblem
 
-__all__: list[str] = []
-
 
 def _clients(given: Mapping[str, Any]) -> tuple[Any, Any, Any]:
     """Return a problem with a minimizer at the origin, its clients, and the gap as a function of the model."""

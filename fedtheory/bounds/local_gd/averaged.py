@@ -5,8 +5,6 @@ from fedtheory.bounds.local_gd import _worst_cases
 from fedtheory.bounds.local_gd.paper import ASSUMES, PAPER, SHORT_ROUNDS
 from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, states
 
-__all__ = ["averaged_gap"]
-
 _GAP = LeftSide("gap", "F(1/T sum_{t<T} w_bar_t) - F*", model="average", average="equal weights for all local steps")
 _CONTRACTING = Hypothesis(
     "step_size^2 L^2 local_steps (local_steps - 1) < 1",
@@ -45,9 +43,7 @@ def _printed_averaged_gap(num_steps, *, step_size, L, local_steps, zeta2, initia
     "the loss at the mean of all models of convex clients",
     related=(PAPER, "Theorem 1"),
     form="derived",
-    left=_GAP,
     assumes=(*ASSUMES, SHORT_STEPS, _CONTRACTING),
-    schemes=FULL_PARTICIPATION,
     printed=_printed_averaged_gap,
     worst_case=_worst_cases.AVERAGED_GAP,
 )

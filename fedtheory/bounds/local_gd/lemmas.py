@@ -5,8 +5,6 @@ from fedtheory.bounds.local_gd import _worst_cases
 from fedtheory.bounds.local_gd.paper import ASSUMES, PAPER, SHORT_ROUNDS
 from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, states
 
-__all__ = ["long_step", "one_step", "round_drift"]
-
 _STEP = LeftSide("squared distance", "|w_bar_+ - w*|^2", after="step")
 _DRIFT = LeftSide("drift", "sum_t sum_k p_k |w_k_t - w_bar_t|^2", model="clients", after="round")
 _QUARTER = Hypothesis("step_size <= 1/(4 L)", lambda step_size, L: (step_size, "<=", 1 / (4 * L)), rtol=4 * 2.0**-52)
@@ -76,9 +74,7 @@ def _printed_one_step(distance2, *, step_size, L, drift, gap):
     "a local step of convex clients",
     related=(PAPER, "Lemma 1"),
     form="derived",
-    left=_STEP,
     assumes=(*ASSUMES, SHORT_STEPS),
-    schemes=FULL_PARTICIPATION,
     options=("local_steps",),
     printed=_printed_one_step,
     worst_case=_worst_cases.ONE_STEP,
@@ -132,9 +128,7 @@ def _printed_round_drift(gap_sum, *, step_size, L, local_steps, zeta2):
     "the drift of a round of convex clients",
     related=(PAPER, "Lemma 2"),
     form="derived",
-    left=_DRIFT,
     assumes=(*ASSUMES, _STABLE),
-    schemes=FULL_PARTICIPATION,
     printed=_printed_round_drift,
     worst_case=_worst_cases.DRIFT,
 )

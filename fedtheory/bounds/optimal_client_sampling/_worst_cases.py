@@ -7,8 +7,6 @@ from typing import Any
 from fedtheory import worst_case
 from fedtheory.theorem import Bound, WorstCaseProblem
 
-__all__: list[str] = []
-
 _LEFT = "descent is on the left-hand side; optimal sampling has the worst case of uniform sampling"
 _FULL_PARTICIPATION = "all clients take part; descent, if the bound has any, is on the left-hand side"
 

@@ -4,8 +4,6 @@ from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.bounds.optimal_client_sampling import paper
 from fedtheory.theorem import FEDTHEORY, LeftSide, states
 
-__all__ = ["dsgd_convex_clients", "dsgd_nonconvex", "dsgd_per_client_variant", "dsgd_strongly_convex"]
-
 
 @states(
     FEDTHEORY,

@@ -7,13 +7,6 @@ from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.bounds.optimal_client_sampling import paper
 from fedtheory.theorem import FEDTHEORY, LeftSide, StronglyConvex, states
 
-__all__ = [
-    "fedavg_convex_clients",
-    "fedavg_nonconvex",
-    "fedavg_strongly_convex",
-    "fedavg_strongly_convex_per_client",
-]
-
 _STRONGLY_CONVEX_CLIENTS = StronglyConvex(of="every f_i")
 _ONE_ROUND = (paper.SMOOTH, paper.LOCAL_GRADIENT_NOISE, paper.GAMMA_AT_MOST_ONE, *paper.WEIGHTS, *paper.FEDAVG_STEPS)
 

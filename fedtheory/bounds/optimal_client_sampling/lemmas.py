@@ -7,15 +7,6 @@ the local change divided by ``R eta_l`` (FedAvg with R local steps, ``eta = R et
 from fedtheory.bounds.optimal_client_sampling import paper
 from fedtheory.theorem import FEDTHEORY, NONNEGATIVE, Hypothesis, LeftSide, Smooth, StronglyConvex, states
 
-__all__ = [
-    "client_drift",
-    "dsgd_second_moment",
-    "estimator_error",
-    "estimator_second_moment",
-    "fedavg_second_moment",
-    "perturbed_inner_product",
-]
-
 _SERVER_STEP, _, _LOCAL_STEP, _ = paper.FEDAVG_STEPS
 _UNBIASED = Hypothesis(
     "E [G | updates] = sum_i w_i Delta_i, and the updates are unbiased: E Delta_i = grad f_i (DSGD)",

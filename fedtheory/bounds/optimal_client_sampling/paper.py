@@ -186,6 +186,18 @@ _LOCAL_STEPS_SHORT = Hypothesis(
     ),
     rtol=ROUNDING,
 )
+
+
+def _sampling_limit(gamma: str, remark: str = "") -> Hypothesis:
+    """Return the condition on the step size for gamma, or for a lower bound of it."""
+    return Hypothesis(
+        f"step_size <= {gamma}/(8 L (1 + max_weight M/R)){remark}",
+        lambda eta, gamma, L, W, M, R: (eta, "<=", gamma / (8 * L * (1 + W * M / R))),
+        ("step_size", gamma, "L", "max_weight", "relative_noise", "local_steps"),
+        rtol=ROUNDING,
+    )
+
+
 FEDAVG_STEPS = (
     _SERVER_AT_LEAST_ONE,
     Hypothesis(
@@ -198,15 +210,7 @@ FEDAVG_STEPS = (
         rtol=ROUNDING,
     ),
     _LOCAL_STEPS_SHORT,
-    Hypothesis(
-        "step_size <= gamma/(8 L (1 + max_weight M/R))",
-        lambda step_size, gamma, L, max_weight, relative_noise, local_steps: (
-            step_size,
-            "<=",
-            gamma / (8 * L * (1 + max_weight * relative_noise / local_steps)),
-        ),
-        rtol=ROUNDING,
-    ),
+    _sampling_limit("gamma"),
 )
 FEDAVG_STEPS_FOR_ALL_ROUNDS = (
     _SERVER_AT_LEAST_ONE,
@@ -216,13 +220,5 @@ FEDAVG_STEPS_FOR_ALL_ROUNDS = (
         rtol=ROUNDING,
     ),
     _LOCAL_STEPS_SHORT,
-    Hypothesis(
-        "step_size <= smallest_gamma/(8 L (1 + max_weight M/R)); smallest_gamma is a lower bound in every round",
-        lambda step_size, smallest_gamma, L, max_weight, relative_noise, local_steps: (
-            step_size,
-            "<=",
-            smallest_gamma / (8 * L * (1 + max_weight * relative_noise / local_steps)),
-        ),
-        rtol=ROUNDING,
-    ),
+    _sampling_limit("smallest_gamma", "; smallest_gamma is a lower bound in every round"),
 )

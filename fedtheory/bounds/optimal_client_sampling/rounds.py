@@ -9,15 +9,6 @@ from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.bounds.optimal_client_sampling import paper
 from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, Noise, Scheme, states
 
-__all__ = [
-    "dsgd_average_gradient",
-    "dsgd_contraction",
-    "fedavg_average_gradient",
-    "fedavg_contraction",
-    "full_participation",
-    "full_participation_distance",
-]
-
 _DSGD = (paper.SMOOTH, paper.GRADIENT_NOISE, paper.SHORT_DSGD_STEPS, *paper.INVERSE_GAMMA, *paper.WEIGHTS)
 _FEDAVG = (
     paper.SMOOTH,

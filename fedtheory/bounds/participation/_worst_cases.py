@@ -6,8 +6,6 @@ from typing import Any
 from fedtheory import worst_case
 from fedtheory.theorem import Bound, WorstCaseProblem
 
-__all__: list[str] = []
-
 
 def _solve(bound: Bound, given: Mapping[str, Any]) -> Any:
     p = worst_case.Problem()

@@ -8,8 +8,6 @@ from fedtheory import worst_case
 from fedtheory.bounds._worst_cases import as_fractions, require_0
 from fedtheory.theorem import Bound, WorstCaseProblem
 
-__all__: list[str] = []
-
 WITHOUT_G2 = "the worst case ignores the bound on gradients; the true ratio is at least this one"
 _G2 = "the worst case ignores the bound on gradients that the theorem assumes"
 # Lemmas about convex functions are solved over functions of this condition number, some of which attain the bound.

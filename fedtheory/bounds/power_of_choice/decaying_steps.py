@@ -7,8 +7,6 @@ from fedtheory.bounds._step_sizes import curvatures, for_each_step
 from fedtheory.bounds.power_of_choice import paper
 from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, states
 
-__all__ = ["decaying_step_sizes", "decaying_steps_gap", "refined_decaying_steps_gap"]
-
 _SHORT_ROUNDS = Hypothesis(
     "local_steps <= 4 L/mu + 1 (so that step sizes at most halve within a round)",
     lambda local_steps, L, mu: (local_steps, "<=", 4 * L / mu + 1),
@@ -71,10 +69,7 @@ def _printed_decaying_steps_gap(
     "Theorem 3.1",
     equation="eq. (7)",
     form="corrected",
-    left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
     assumes=(*paper.REPAIRED, paper.POSITIVE_DIAGONAL),
-    schemes=paper.MEAN,
-    step_sizes=decaying_step_sizes,
     printed=_printed_decaying_steps_gap,
     worst_case=lambda: poc._worst_cases.DECAYING_STEPS,
 )
@@ -121,10 +116,7 @@ def decaying_steps_gap(
     "Theorem 3.1 with the exact drift of its proof",
     related=(paper.PAPER, "Theorem 3.1, eq. (7)"),
     form="refined",
-    left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
     assumes=(*paper.REPAIRED, paper.POSITIVE_DIAGONAL, _SHORT_ROUNDS),
-    schemes=paper.MEAN,
-    step_sizes=decaying_step_sizes,
     printed=_printed_decaying_steps_gap,
     worst_case=lambda: poc._worst_cases.REFINED_DECAYING_STEPS,
 )

@@ -5,8 +5,6 @@ from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds.power_of_choice.paper import ANY_MEAN, ANY_STEP, LOWEST, PAPER, short_steps
 from fedtheory.theorem import EXACT_GRADIENTS, FEDTHEORY, Convex, Hypothesis, LeftSide, Smooth, StronglyConvex, states
 
-__all__ = ["exact_client_drift", "loss_after_step"]
-
 
 def _steeper(run):
     """Report that every client's squared gradient at the first model exceeds the G2 that the user stated, or None."""

@@ -5,8 +5,6 @@ from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds.power_of_choice import paper
 from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, states
 
-__all__ = ["fixed_step_gap", "refined_fixed_step_gap"]
-
 # Implied by step_size <= 1/(4 L), since rho_bar <= L/mu, but stated in the paper.
 _CONTRACTION = Hypothesis(
     "step_size <= 1/(2 mu (1 + 3 rho_bar/8))",
@@ -74,9 +72,7 @@ def _printed_fixed_step_gap(
     "Theorem A.1",
     equation="eq. (8)",
     form="corrected",
-    left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
     assumes=(*paper.REPAIRED, paper.short_steps()),
-    schemes=paper.MEAN,
     printed=_printed_fixed_step_gap,
     worst_case=lambda: poc._worst_cases.FIXED_STEPS,
 )
@@ -131,9 +127,7 @@ def fixed_step_gap(
     "Theorem A.1 with the exact drift of its proof",
     related=(paper.PAPER, "Theorem A.1, eq. (8)"),
     form="refined",
-    left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
     assumes=(*paper.REPAIRED, paper.short_steps()),
-    schemes=paper.MEAN,
     printed=_printed_fixed_step_gap,
     worst_case=lambda: poc._worst_cases.FIXED_STEPS,
 )

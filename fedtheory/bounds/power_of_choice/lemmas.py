@@ -5,8 +5,6 @@ from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds.power_of_choice.paper import ANY_MEAN, HALVING, LOWEST, MARGINAL_GRADIENTS, PAPER
 from fedtheory.theorem import FEDTHEORY, BoundedGradients, LeftSide, Smooth, states
 
-__all__ = ["averaged_distance", "client_drift", "gradient_norm"]
-
 _ACTIVE_GRADIENTS = BoundedGradients(weights="1/m", at_starts=False)
 
 
@@ -65,11 +63,7 @@ def _printed_client_drift(step_size, *, local_steps, G2):
     "the drift over the active clients with tau - 1 steps",
     related=(PAPER, "Lemma B.2, eq. (12)"),
     form="refined",
-    left=LeftSide(
-        "drift", "E 1/m sum_k |w_bar_t - w_k_t|^2", model="clients", after="step", over=("selection", "noise")
-    ),
     assumes=(_ACTIVE_GRADIENTS, HALVING),
-    schemes=ANY_MEAN,
     printed=_printed_client_drift,
 )
 def client_drift(step_size, *, local_steps, G2):

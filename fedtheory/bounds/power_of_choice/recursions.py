@@ -4,17 +4,14 @@ from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds.power_of_choice import paper
 from fedtheory.theorem import Hypothesis, LeftSide, states
 
-__all__ = ["one_step", "weighted_one_step"]
-
-_CONTRACTS = Hypothesis(
-    "step_size <= 1/(mu (1 + 3 rho_diagonal/8)) (implied by step_size <= 1/(4 L) and rho_diagonal <= L/mu)",
-    lambda step_size, mu, rho_diagonal: (step_size, "<=", 8 / (mu * (8 + 3 * rho_diagonal))),
-    rtol=paper.ROUNDING,
-)
-_CONTRACTS_AS_PRINTED = Hypothesis(
-    "step_size <= 1/(mu (1 + 3 rho_bar/8)) (implied by step_size <= 1/(4 L) and rho_bar <= L/mu)",
-    lambda step_size, mu, rho_bar: (step_size, "<=", 8 / (mu * (8 + 3 * rho_bar))),
-    rtol=paper.ROUNDING,
+_CONTRACTS_AS_PRINTED, _CONTRACTS = (
+    Hypothesis(
+        f"step_size <= 1/(mu (1 + 3 {rho}/8)) (implied by step_size <= 1/(4 L) and {rho} <= L/mu)",
+        lambda step_size, mu, rho: (step_size, "<=", 8 / (mu * (8 + 3 * rho))),
+        ("step_size", "mu", rho),
+        rtol=paper.ROUNDING,
+    )
+    for rho in ("rho_bar", "rho_diagonal")
 )
 _SHORT_STEPS_AS_PRINTED = Hypothesis(
     "step_size < 1/(2 (1 + num_selected) L) (eq. (80) needs half of that)",
@@ -64,9 +61,7 @@ def _printed_one_step(
     "Appendix C",
     equation="eqs. (64)-(65)",
     form="corrected",
-    left=LeftSide("squared distance", "E |w_{t+1} - w*|^2", after="step", over=("selection", "noise")),
     assumes=(*paper.REPAIRED, paper.short_steps(), _CONTRACTS),
-    schemes=paper.MEAN,
     printed=_printed_one_step,
     options=paper.ANY_STEP,
     worst_case=lambda: poc._worst_cases.ONE_STEP,
@@ -146,7 +141,6 @@ def _printed_weighted_one_step(
     "Appendix E",
     equation="eq. (81)",
     form="corrected",
-    left=LeftSide("squared distance", "E |w_{t+1} - w*|^2", after="step", over=("selection", "noise")),
     assumes=(*paper.WEIGHTED_REPAIRED, paper.short_steps(), _CONTRACTS, paper.UNIT_SQUARES),
     schemes=paper.WEIGHTED,
     printed=_printed_weighted_one_step,

@@ -16,8 +16,6 @@ from fedtheory.bounds._step_sizes import curvatures, for_each_step
 from fedtheory.bounds.power_of_choice import paper
 from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, states
 
-__all__ = ["derived_weighted_average_gap", "weighted_average_gap", "weighted_step_sizes"]
-
 _NOT_VACUOUS = Hypothesis(
     "num_selected (1 + 3 rho_diagonal/8) > 1 (holds unless num_selected = 1 and rho_diagonal = 0)",
     lambda num_selected, rho_diagonal: (3 * num_selected * rho_diagonal / 8, ">", 1 - num_selected),
@@ -85,10 +83,8 @@ def _printed_weighted_average_gap(
     "the bound that follows from the printed recursion",
     related=(paper.PAPER, "Appendix E, eqs. (82)-(85)"),
     form="derived",
-    left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
     assumes=(*paper.WEIGHTED_FUNCTIONS, paper.POSITIVE_SKEW, paper.ORDERED_SKEWS, _SEVERAL, _FEASIBLE),
     schemes=paper.WEIGHTED,
-    step_sizes=weighted_step_sizes,
     printed=_printed_weighted_average_gap,
     worst_case=lambda: poc._worst_cases.DERIVED_WEIGHTED_AVERAGE,
 )
@@ -132,10 +128,8 @@ def derived_weighted_average_gap(
     "Appendix E",
     equation="eq. (85)",
     form="corrected",
-    left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
     assumes=(*paper.WEIGHTED_REPAIRED, paper.UNIT_SQUARES, _NOT_VACUOUS),
     schemes=paper.WEIGHTED,
-    step_sizes=weighted_step_sizes,
     printed=_printed_weighted_average_gap,
     worst_case=lambda: poc._worst_cases.WEIGHTED_AVERAGE,
 )

@@ -18,8 +18,6 @@ from fedtheory.bounds.power_of_choice import paper
 from fedtheory.bounds.power_of_choice.whole_rounds import of_a_round
 from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, states
 
-__all__ = ["averaged_rounds_gap", "decaying_steps_distance", "delayed_step_sizes", "fixed_step_distance"]
-
 _SHORTER_STEPS = Hypothesis("step_size < 1/L (at 1/L theta is 0)", lambda step_size, L: (step_size, "<", 1 / L))
 _LATE = Hypothesis(
     "gamma >= 2 local_steps L/mu",

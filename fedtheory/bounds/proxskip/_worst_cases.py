@@ -7,8 +7,6 @@ from typing import Any
 from fedtheory.bounds.scaffold._worst_cases import controlled_start
 from fedtheory.theorem import Bound, WorstCaseProblem
 
-__all__: list[str] = []
-
 
 def _solve(bound: Bound, given: Mapping[str, Any]) -> Any:
     p, clients, w, error = controlled_start(given)

@@ -6,8 +6,6 @@ from fedtheory.bounds.proxskip import _worst_cases
 from fedtheory.bounds.proxskip.paper import ASSUMES, PAPER
 from fedtheory.theorem import FEDTHEORY, LeftSide, states
 
-__all__ = ["refined_fixed_step_potential"]
-
 
 @states(
     FEDTHEORY,

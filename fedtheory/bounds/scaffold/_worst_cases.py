@@ -11,8 +11,6 @@ from typing import Any
 from fedtheory import worst_case
 from fedtheory.theorem import Bound, WorstCaseProblem
 
-__all__: list[str] = []
-
 
 def controlled_start(given: Mapping[str, Any]) -> tuple[Any, Any, Any, Any]:
     """Return a problem with w* at the origin, its clients, the model, and the errors of the control variates."""

@@ -6,8 +6,6 @@ from fedtheory.bounds.scaffold import _worst_cases
 from fedtheory.bounds.scaffold.paper import CONTROL, PAPER, STABLE, lags, steepness
 from fedtheory.theorem import FEDTHEORY, LeftSide, states
 
-__all__ = ["one_round"]
-
 
 @states(
     FEDTHEORY,

@@ -6,8 +6,6 @@ from fedtheory.bounds.scaffold import _worst_cases
 from fedtheory.bounds.scaffold.paper import CONTROL, PAPER
 from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, states
 
-__all__ = ["fixed_step_potential"]
-
 SHORT_ROUNDS = Hypothesis(
     "step_size local_steps L <= 1",
     lambda step_size, local_steps, L: (step_size * local_steps * L, "<=", 1),

@@ -6,8 +6,6 @@ from fedtheory.bounds.scaffold import _worst_cases
 from fedtheory.bounds.scaffold.paper import FUNCTIONS, PAPER, STABLE, steepness, ways
 from fedtheory.theorem import EXACT_GRADIENTS, FEDTHEORY, Hypothesis, LeftSide, states
 
-__all__ = ["option_one_round"]
-
 METHOD = Hypothesis("clients and server run SCAFFOLD with Option I")
 CURVED = Hypothesis("mu < L", lambda mu, L: (mu, "<", L))
 

@@ -5,8 +5,6 @@ from fedtheory.bounds.fedavg.paper import DRAWS, WITH_REPLACEMENT
 from fedtheory.bounds.sgd.paper import ASSUMES, CONVERGENT_STEPS, PAPER
 from fedtheory.theorem import FEDTHEORY, LeftSide, states
 
-__all__ = ["fixed_step_distance"]
-
 
 @states(
     FEDTHEORY,

@@ -7,8 +7,6 @@ from fedtheory.bounds.sgd import _worst_cases
 from fedtheory.bounds.sgd.paper import ASSUMES, PAPER
 from fedtheory.theorem import FEDTHEORY, LeftSide, states
 
-__all__ = ["local_steps_round"]
-
 
 @states(
     FEDTHEORY,

@@ -8,8 +8,6 @@ from typing import Any
 from fedtheory import worst_case
 from fedtheory.theorem import Bound, WorstCaseProblem
 
-__all__: list[str] = []
-
 
 def _solve(bound: Bound, given: Mapping[str, Any]) -> Any:
     """Solve for two clients of weight 1/2 in the surrogate, whose weights in F are (1 + chi)/2 and (1 - chi)/2."""

@@ -6,8 +6,6 @@ from fedtheory.bounds.sgd.paper import ASSUMES, CONVERGENT_STEPS
 from fedtheory.bounds.stationary.paper import PAPER
 from fedtheory.theorem import FEDTHEORY, LeftSide, states
 
-__all__ = ["averaging_distance"]
-
 
 @states(
     FEDTHEORY,

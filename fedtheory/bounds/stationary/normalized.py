@@ -6,8 +6,6 @@ from fedtheory.bounds.sgd.paper import ASSUMES
 from fedtheory.bounds.stationary.paper import PAPER
 from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, knows, method_is, states
 
-__all__ = ["normalized_round"]
-
 _METHOD = Hypothesis("clients and server run FedNova", of_run=method_is("FedNova"))
 _QUADRATIC = Hypothesis("every F_k is quadratic", of_run=knows("matrices"))
 _SHORT_ROUNDS = Hypothesis(

@@ -5,8 +5,6 @@ from fedtheory.bounds.stationary import _worst_cases
 from fedtheory.bounds.stationary.paper import PAPER
 from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, states
 
-__all__ = ["inconsistency"]
-
 _LEFT = LeftSide("squared gradient", "|grad F(w)|^2", model="any", after="any time")
 _ASSUMES = (
     Hypothesis(
@@ -39,7 +37,6 @@ def _printed_inconsistency(surrogate_gradient2, *, chi2, beta2, kappa2):
     "the gradient at a model where that of a surrogate is small",
     related=(PAPER, "Theorem 2"),
     form="derived",
-    left=_LEFT,
     assumes=_ASSUMES,
     printed=_printed_inconsistency,
     worst_case=_worst_cases.INCONSISTENCY,
