@@ -59,19 +59,10 @@ def included_gaps(weights: npt.ArrayLike, priority: npt.ArrayLike, client_gaps: 
 def theta(priority_weights, *, gamma, local_steps: int, first_step: int = 0):
     r"""theta_T of (7) at the end of every round, ``1/(T + gamma - 2) sum_{i < T} 1/(1 + s_i)``; shape (..., R).
 
-    Parameters
-    ----------
-    priority_weights
-        ``1/(1 + s)`` in each of R rounds, or its expectation: shape (..., R), or a list of exact rationals.
-    gamma
-        The delay of the step sizes, more than 2.
-    local_steps
-        Steps per round E, so that the horizons are T = E, 2 E, ...
-    first_step
-        0, or 1 for the printed sums, which omit step 0.
+    ``priority_weights`` are ``1/(1 + s)`` in each of R rounds, or its expectation: shape (..., R), or a list of exact
+    rationals. ``gamma`` is the delay of the step sizes, more than 2. With the ``local_steps`` E the horizons are T = E,
+    2 E, ... A ``first_step`` of 1 omits step 0, as the printed sums do.
 
-    Examples
-    --------
     Two rounds of two steps with gamma = 8, s = 0 in the first and s = 1 in the second: 2/(2 + 6) and (2 + 1)/(4 + 6).
 
     >>> theta([1.0, 0.5], gamma=8.0, local_steps=2)
@@ -85,16 +76,9 @@ def theta(priority_weights, *, gamma, local_steps: int, first_step: int = 0):
 def rho(included_gaps, *, mu, L, gamma, local_steps: int, first_step: int = 0):
     r"""rho_T of (8) at the end of every round, ``2 L/(mu (T + gamma - 2)) sum_{i < T} (included gap of step i)``.
 
-    Parameters
-    ----------
-    included_gaps
-        ``sum_{k not in P} p_k I_k Gamma_k/(1 + s)`` in each round, or its expectation: shape (..., num_rounds), or a
-        list of exact rationals.
-    gamma, local_steps, first_step
-        As in ``theta``.
+    ``included_gaps`` are ``sum_{k not in P} p_k I_k Gamma_k/(1 + s)`` in each round, or its expectation. The other
+    arguments are as in ``theta``.
 
-    Examples
-    --------
     With mu = 2, L = 3, gamma = 12, E = 2 and included gaps of 4 and 3: ``3 * 2 * 4 / 12`` and ``3 * 2 (4 + 3) / 14``.
 
     >>> rho([4.0, 3.0], mu=2.0, L=3.0, gamma=12.0, local_steps=2)

@@ -29,8 +29,6 @@ def _printed_full_participation_gap(
 
     It is false for E = 1, where step 0 is the whole first round, and true for E >= 2.
 
-    Examples
-    --------
     With mu = 1, L = 2, E = 3 (so gamma = 16), theta = 3/4, rho = 5/4 and T = 48:
     ``(4 (5 + 8 * 4 * 23) + 16 * 7 + 48 (3/4) 3) / 64 + 5/4 = 3184/64 + 5/4``.
 

@@ -109,8 +109,6 @@ def client_drift(step_size, *, local_steps, G2):
 def _printed_gradient_variance(sigma2):
     """Bound on ``E |g_t - mean g_t|^2`` as printed, ``sigma2``.
 
-    Examples
-    --------
     >>> gradient_variance.printed(3.0)
     3.0
     """
@@ -153,8 +151,6 @@ def gradient_variance(sigma2, *, squared_weights):
 def _printed_sampling_variance(step_size, *, local_steps, num_draws, G2):
     """Bound on ``E |w'_t - w_t|^2`` at the end of a round, ``4 eta^2 E^2 G2/K`` with the round's last step size.
 
-    Examples
-    --------
     With eta = 1/2, E = 3, K = 7 and G2 = 14: 4 * 9 * 14 / (4 * 7).
 
     >>> sampling_variance.printed(0.5, local_steps=3, num_draws=7, G2=14.0)

@@ -26,8 +26,6 @@ def _printed_partial_participation_gap(
 
     It is false for E = 1 and large K, like Theorem 1.
 
-    Examples
-    --------
     The instance of ``full_participation_gap`` with K = 2, which adds 4 * 8 * 9 * 23/2: ``(3184 + 3312)/64 + 5/4``.
 
     >>> partial_participation_gap.printed(48, mu=1, L=2, local_steps=3, num_draws=2, G2=23, sigma2=5, objective_gap=3,

@@ -34,8 +34,6 @@ def _printed_transformed_gap(
     It is the bound of ``without_replacement_gap`` with ``nu L``, ``s mu``, ``nu G^2`` and ``nu sigma^2``, where ``nu =
     N max_k p_k`` and ``s = N min_k p_k``.
 
-    Examples
-    --------
     With N = 11 and weights from 1/12 to 1/10, mu' = 2 and L' = 3 as in the example of ``without_replacement_gap``. Also
     as there, ``nu G^2`` is 100 and ``nu sigma^2/N`` is 5; Gamma and the distance are 1.
 

@@ -28,8 +28,6 @@ def _printed_loss_change(
 
     It is negative only if ``K > 2 B^2 (1 + gamma)^2/(1 - gamma B)^2``, and never for K <= 2.
 
-    Examples
-    --------
     With ``L = L_ = 1``, mu = 17, B = 2, gamma = 1/4 and K = 8 the bound is ``-512 + 160 + 425/2``, as in
     ``loss_change``, plus ``17408 (5/64 + 10 (25/1024)/8)`` for the draws.
 

@@ -25,8 +25,6 @@ def _printed_averaged_gap(num_steps, *, step_size, L, local_steps, zeta2, initia
     .. math::
         \frac{2\|w_0-w^*\|^2}{\eta T}+24\eta^2H^2L\zeta^2
 
-    Examples
-    --------
     With eta = 1/16, L = 2, H = 2, T = 8, zeta2 = 4 and the distance 3: ``2 * 3 * 2 + 24 * 4 * 2 * 4/256``.
 
     >>> averaged_gap.printed(8, step_size=1 / 16, L=2, local_steps=2, zeta2=4, initial_distance2=3)

@@ -59,8 +59,6 @@ def _printed_one_step(distance2, *, step_size, L, drift, gap):
     .. math::
         \Delta+\tfrac32\eta LV-\eta(F(\bar w)-F^*)
 
-    Examples
-    --------
     With eta = 1/8, L = 2, Delta = 9, V = 16 and the gap 4: ``9 + (3/2)(1/4) 16 - 4/8``.
 
     >>> one_step.printed(9, step_size=1 / 8, L=2, drift=16, gap=4)
@@ -110,8 +108,6 @@ def _printed_round_drift(gap_sum, *, step_size, L, local_steps, zeta2):
     .. math::
         5L\eta^2H^2\sum_t(F(\bar w_t)-F^*)+8\eta^2H^3\zeta^2
 
-    Examples
-    --------
     With eta = 1/16, L = 2, H = 2, zeta2 = 8 and the sum 32: ``(10 * 4 * 32 + 8 * 8 * 8)/256``.
 
     >>> round_drift.printed(32, step_size=1 / 16, L=2, local_steps=2, zeta2=8)

@@ -44,8 +44,6 @@ def _printed_decaying_steps_gap(
         \frac{1}{T+\gamma}\Big[\frac{4L(32\tau^2G^2+\sigma^2/m)}{3\mu^2\bar\rho}+\frac{8L^2\Gamma}{\mu^2}
         +\frac{L\gamma\|w_0-w^*\|^2}{2}\Big]+\frac{8L\Gamma}{3\mu}\Big(\frac{\tilde\rho}{\bar\rho}-1\Big)
 
-    Examples
-    --------
     With mu = 1, L = 4 (so gamma = 16), rho_bar = 8/3, rho_tilde = 4, tau = 3, m = 2 and T = 16:
     ``(2 (32 * 9 * 43 + 32/2) + 8 * 16 * 3 + 4 * 16 * 2 / 2) / 32 + 8 * 4 * 3 / 3 (3/2 - 1) = 789 + 16``.
 
@@ -102,13 +100,8 @@ def decaying_steps_gap(
     ...                    rho_diagonal=8 / 3, rho_tilde=4, initial_distance2=2)
     795.0
     """
-    drift = 32 * G2 * local_steps**2
-    steady = _steady(drift + sigma2 / num_selected, mu=mu, L=L, objective_gap=objective_gap, rho=rho_diagonal)
-    gamma = 4 * L / mu
-    return {
-        "vanishing": maximum(L * gamma * initial_distance2 / 2, steady) / (num_steps + gamma),
-        "bias": _bias(mu=mu, L=L, objective_gap=objective_gap, rho=rho_diagonal, rho_tilde=rho_tilde),
-    }
+    variance = 32 * G2 * local_steps**2 + sigma2 / num_selected
+    return _summands(num_steps, variance, mu, L, objective_gap, rho_diagonal, rho_tilde, initial_distance2)
 
 
 @states(
@@ -153,18 +146,14 @@ def refined_decaying_steps_gap(
     132.53125
     """
     extra = local_steps - 1
-    drift = (67 * extra**2 + 12 * rho_diagonal * extra) * G2 / 8
-    steady = _steady(drift + sigma2 / num_selected, mu=mu, L=L, objective_gap=objective_gap, rho=rho_diagonal)
+    variance = (67 * extra**2 + 12 * rho_diagonal * extra) * G2 / 8 + sigma2 / num_selected
+    return _summands(num_steps, variance, mu, L, objective_gap, rho_diagonal, rho_tilde, initial_distance2)
+
+
+def _summands(num_steps, variance, mu, L, objective_gap, rho, rho_tilde, initial_distance2):
     gamma = 4 * L / mu
+    steady = 4 * L * variance / (3 * mu**2 * rho) + 8 * L**2 * objective_gap / mu**2
     return {
         "vanishing": maximum(L * gamma * initial_distance2 / 2, steady) / (num_steps + gamma),
-        "bias": _bias(mu=mu, L=L, objective_gap=objective_gap, rho=rho_diagonal, rho_tilde=rho_tilde),
+        "bias": 8 * L * objective_gap * (rho_tilde - rho) / (mu * (8 + 3 * rho)),
     }
-
-
-def _steady(variance, *, mu, L, objective_gap, rho):
-    return 4 * L * variance / (3 * mu**2 * rho) + 8 * L**2 * objective_gap / mu**2
-
-
-def _bias(*, mu, L, objective_gap, rho, rho_tilde):
-    return 8 * L * objective_gap * (rho_tilde - rho) / (mu * (8 + 3 * rho))

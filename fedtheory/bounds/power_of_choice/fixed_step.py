@@ -47,8 +47,6 @@ def _printed_fixed_step_gap(
         &C=32\tau^2G^2+\frac{\sigma^2}m+6\bar\rho L\Gamma,\quad D=2\Gamma(\tilde\rho-\bar\rho)
         \end{aligned}
 
-    Examples
-    --------
     With mu = 1, L = 4, eta = 1/16, rho_bar = 8/3, rho_tilde = 4, tau = 3, m = 2 and T = 2: the contraction is 7/8,
     ``eta C = (32 * 9 * 43 + 32/2 + 6 (8/3) 4 * 3) / 16 = 787``, D = 8, and ``4 (7/8)^2 (5 - 795/4) + 787 + 8``.
 

@@ -48,8 +48,6 @@ def _printed_client_drift(step_size, *, local_steps, G2):
 
     The statement needs step sizes that at most halve within a round.
 
-    Examples
-    --------
     With eta = 1/2, tau = 4 and G2 = 7: 16 * 16 * 7 / 4.
 
     >>> client_drift.printed(0.5, local_steps=4, G2=7.0)

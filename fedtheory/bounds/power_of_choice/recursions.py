@@ -38,8 +38,6 @@ def _printed_one_step(
         (1-\eta\mu(1+\tfrac{3\bar\rho}8))\Delta_t+\eta^2(32\tau^2G^2+\tfrac{\sigma^2}m+6\bar\rho L\Gamma)
         +2\eta\Gamma(\tilde\rho-\bar\rho)
 
-    Examples
-    --------
     With mu = 1, L = 4, eta = 1/16, rho_bar = 8/3, rho_tilde = 4, tau = 3, m = 2 and Delta_t = 2:
     ``(1 - 2/16) 2 + (32 * 9 * 43 + 32/2 + 6 (8/3) 4 * 3) / 256 + (2/16) 3 (4/3) = 7/4 + 12592/256 + 1/2``.
 
@@ -116,8 +114,6 @@ def _printed_weighted_one_step(
         (1-\eta\mu(\tfrac1m+\tfrac{\bar\rho}2))\Delta_t+2\eta\Gamma(\tilde\rho-\bar\rho)
         +\eta^2[32m^2(m-1)\tau^2G^2+\sigma^2m+2L(2+m)\bar\rho\Gamma]
 
-    Examples
-    --------
     With m = 2, mu = 1, L = 4, eta = 1/32, rho_bar = 3, rho_tilde = 5, tau = 3 and Delta_t = 2:
     ``(1 - 2/32) 2 + (2/32) 3 * 2 + (32 * 4 * 9 * 43 + 32 * 2 + 2 * 4 * 4 * 3 * 3) / 1024``, that is
     15/8 + 3/8 + 49888/1024.

@@ -57,8 +57,6 @@ def _printed_weighted_average_gap(
         \frac1{T+\gamma}\Big[\frac{Lm^2(32m(m-1)\tau^2G^2+\sigma^2)}{\mu^2\bar\rho}+\frac{2L^2m(m+2)\Gamma}{\mu^2}
         +\frac{L\gamma\|w_0-w^*\|^2}2\Big]+\frac{2L\Gamma}{\bar\rho\mu}\Big(\frac{\tilde\rho}{\bar\rho}-1\Big)
 
-    Examples
-    --------
     With mu = 1, L = 4, m = 2 (so gamma = 96), rho_bar = 2, rho_tilde = 3, tau = 3 and T = 32:
     ``(8 (32 * 2 * 9 * 43 + 32) + 2 * 16 * 2 * 4 * 3 + 4 * 96 * 2 / 2) / 128 + 2 * 4 * 3 / 2 (3/2 - 1) = 1559 + 6``.
 

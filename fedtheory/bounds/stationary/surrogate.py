@@ -22,8 +22,6 @@ def _printed_inconsistency(surrogate_gradient2, *, chi2, beta2, kappa2):
     .. math::
         2(\chi^2(\beta^2-1)+1)\|\nabla\tilde F(w)\|^2+2\chi^2\kappa^2
 
-    Examples
-    --------
     With ``|grad F~|^2 = 3``, chi2 = 3, beta2 = 2 and kappa2 = 1: ``2 (3 + 1) 3 + 2 * 3``.
 
     >>> inconsistency.printed(3, chi2=3, beta2=2, kappa2=1)
