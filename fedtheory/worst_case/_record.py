@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, final
 
 from fedtheory._support.wording import truncate
 from fedtheory.worst_case._constants import vanishes, written
-from fedtheory.worst_case._vectors import Basis, Form, Key, Value, Vector, fraction
+from fedtheory.worst_case._vectors import Form, Key, Value, Vector, fraction
 from fedtheory.worst_case.function_classes.interface import Call, FunctionClass, Noise
 
 __all__: list[str] = []
@@ -23,8 +23,6 @@ __all__: list[str] = []
 SERVER = "the server's noise"
 SPECIAL = ("minimizer", "local minimizer", "stationary point", "fixed point", "zero")
 """Operations that make points at which gradients or values are given."""
-POINTS = (*SPECIAL, "point", "line search", "linear minimizer")
-"""Operations that make points."""
 _NAME = re.compile(r"[A-Za-z][\w .*'^+/-]{0,59}", re.ASCII)
 
 
@@ -168,11 +166,6 @@ class Record:
         found = Vector(coordinates, self.owner)
         self.steps.append(step._replace(made=found))
         return found
-
-    @property
-    def points(self) -> list[Basis]:
-        """Numbers of the basis vectors of points, without those of gradients."""
-        return [place for step in self.steps if step.verb in POINTS for place in step.made.coordinates]
 
     @property
     def noises(self) -> list[Noise]:

@@ -47,7 +47,7 @@ from fedtheory.worst_case.arguments import listed, spelled
 from fedtheory.worst_case.function_classes import class_of
 from fedtheory.worst_case.function_classes.interface import FunctionClass
 from fedtheory.worst_case.instances import is_attained
-from fedtheory.worst_case.proofs import NARROW, prove, short_point, with_ray
+from fedtheory.worst_case.proofs import NARROW, prove, short_point
 from fedtheory.worst_case.worst_cases import Case, WorstCase, worst_of
 
 __all__ = ["Problem"]
@@ -420,8 +420,6 @@ class Problem:
             raise ValueError(message)
         relaxed = (*relaxations(record, program), *omitted)
         proof = prove(program, narrow)
-        if proof.upper is None and not (proof.empty or proof.infinite):
-            proof = with_ray(proof, record.points)
         if proof.point is not None and proof.lower is not None and not (relaxed or proof.infinite):
             reached = partial(is_attained, record, self._objectives, program, lower=proof.lower)
             if not (reached(proof.point) or reached(short_point(proof) or proof.point)):

@@ -329,6 +329,8 @@ class WorstCase:
 
     @property
     def _why_one_sided(self) -> str:
+        if self.upper is None and not self.relaxed:
+            return " (the value may be infinite unless p.at_most keeps the points together)"
         more = f" and {len(self.relaxed) - 2} more" if len(self.relaxed) > 2 else ""
         return f" (an upper bound only, because of {' and '.join(self.relaxed[:2])}{more})" if self.relaxed else ""
 
