@@ -100,31 +100,11 @@ def short_of_one(left: Any, right: Any) -> Any:
 
 
 def geometric(rate: Any, num_steps: Any, rest: Any = None) -> tuple[Any, Any]:
-    r"""Return ``(1 - rate)^n`` and ``1 - (1 - rate)^n``.
+    r"""Return ``(1 - rate)^n`` and ``1 - (1 - rate)^n``, accurate for any size of the rate and exact for rationals.
 
-    .. math::
-        (1-x)^n,\quad 1-(1-x)^n
+    The rate is the share removed by a step, at most 1; ``rest`` is ``1 - rate``, if it is known to more digits. Powers
+    of rationals with more than 2^28 binary digits are a ValueError.
 
-    Both are accurate for any size of x and n x.
-
-    The two shares have the sum 1 and are exact for rationals.
-
-    Parameters
-    ----------
-    rate
-        Share x removed by a step, at most 1.
-    num_steps
-        Number n of steps, at least 0.
-    rest
-        ``1 - x``, if it is known to more digits than follow from x.
-
-    Raises
-    ------
-    ValueError
-        If a rational's power would have more than 2^28 binary digits.
-
-    Examples
-    --------
     >>> geometric(0.25, 2), geometric(Fraction(1, 4), 2)
     ((0.5625, 0.4375), (Fraction(9, 16), Fraction(7, 16)))
     >>> f"{geometric(1e-20, 3)[1]:.6g}"

@@ -34,16 +34,8 @@ class _Method(NamedTuple):
     """A round as numbers that multiply vectors; rows and columns are the model, the server's vector, the client's own.
 
     The round adds ``keeps z`` for the server's rows and ``omega_k (writes_k update_k + moves_k z)`` for each client,
-    whose gradients are corrected by ``corrects z`` and gain a proximal term.
-
-    Attributes
-    ----------
-    keeps, corrects
-        Shapes (2, 2) and (n,).
-    writes, moves
-        Shapes (K, n) and (K, n, n).
-    proximal_weight
-        Weight of the proximal term.
+    whose gradients are corrected by ``corrects z`` and gain a proximal term. The shapes of keeps, corrects, writes and
+    moves are (2, 2), (n,), (K, n) and (K, n, n).
     """
 
     keeps: Array

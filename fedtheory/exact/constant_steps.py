@@ -30,11 +30,6 @@ def average_drift(fed: QuadraticFederation, local_steps: int, step_size: float) 
     local_steps, step_size
         Number tau of local steps, and their step size eta.
 
-    Notes
-    -----
-    The drift is ``sum_k p_k sum_{s<tau} (I - eta H_k)^s h_k / tau`` with ``h_k = grad F_k(w*)``. The mean of the h_k is
-    0 and is subtracted from each power, so that small step sizes lose no digits.
-
     Examples
     --------
     ``w^2/2`` and ``(w - 5)^2`` have w* = 10/3 and h = (10/3, -10/3). With step size 1/4 the second gradients are 3/4
@@ -49,6 +44,7 @@ def average_drift(fed: QuadraticFederation, local_steps: int, step_size: float) 
     eta = validate.double("step_size", validate.positive("step_size", step_size))
     curvatures = fed.diagonals if fed.is_diagonal else fed.matrices
     first = fed.gradients(fed.minimizer)
+    # The mean of the gradients at w* is 0; only what each client has lost of it is added, so that no digits are lost.
     lost, total = np.zeros_like(first), np.zeros(fed.dim)
     with np.errstate(over="ignore", invalid="ignore"):
         for _ in range(tau - 1):

@@ -34,14 +34,10 @@ class ErrorFloor(NamedTuple):
 
     Attributes
     ----------
-    value
-        ``F(w) - F*`` at the minimizer found.
-    minimizer
-        Minimizer w of N, shape (v,), up to ``distance``.
-    gap
-        Duality gap: ``N(w)`` exceeds its minimum by at most this.
-    distance
-        Bound on the distance to the exact minimizer, ``sqrt(2 gap / mu)``.
+    value, minimizer
+        ``F(w) - F*`` at the minimizer w of N, shape (v,), found up to ``distance``.
+    gap, distance
+        Duality gap, and the bound ``sqrt(2 gap / mu)`` on the distance to the exact minimizer.
     frequencies
         Selection frequencies at the limit, shape (K,), for which the mean gradient is zero.
     """

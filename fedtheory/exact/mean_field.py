@@ -32,9 +32,8 @@ def mean_field_gap(
 ) -> Array:
     r"""Objective gap ``F(w_t) - F*`` of the mean-field recursion, an APPROXIMATION of the expected gap.
 
-    ``w+ = w + sum_k q_k(w) (w_k - w)`` with the exact selection frequencies q(w) and noise-free local updates. It
-    ignores the variance of the selection and of the gradients. It is accurate for small steps, and neither an upper nor
-    a lower bound. The shape is (num_rounds + 1,); gaps beyond the range of doubles are infinite.
+    The recursion ``w+ = w + sum_k q_k(w) (w_k - w)`` ignores the variance of the selection and of the gradients. It is
+    accurate for small steps, and neither an upper nor a lower bound. The shape is (num_rounds + 1,).
 
     Parameters
     ----------

@@ -75,16 +75,9 @@ class Data(NamedTuple):
 
 
 class State(NamedTuple):
-    """A point and multipliers, both multiplied by tau, and their slacks.
+    """A point and multipliers, both multiplied by tau, and their slacks, which are 0 for equalities.
 
-    Attributes
-    ----------
-    grams, values, slacks
-        The point, and the slacks of the inequalities; slacks of equalities are 0.
-    multipliers, dual_slacks
-        Multipliers of the constraints, and the dual slack matrix of each block.
-    tau, kappa
-        Variables of the embedding; 1 and 0 near a solution.
+    ``dual_slacks`` has a matrix for each block; tau and kappa are 1 and 0 near a solution.
     """
 
     grams: tuple[Array, ...]

@@ -49,12 +49,9 @@ def power_of_choice(
 
     The largest ``E |w_T - w*|^2`` over all L-smooth, mu-strongly convex clients with ``|w_0 - w*|^2 <= distance2`` and
     ``F* - mean F_k* <= objective_gap``, where each round the ``num_selected`` clients with the largest losses among
-    ``num_candidates``, drawn uniformly without replacement, are averaged. Given the order of the losses, the law of the
-    selected ranks is constant, so a round is one semidefinite program for any rule that breaks ties. Several rounds
-    take one program for each order of the losses at each later node; the worst case is the largest value. Their lemma
-    uses the largest multipliers over all orders, and may be looser than the value.
-
-    Raises OracleError if no proof was found.
+    ``num_candidates``, drawn uniformly without replacement, are averaged. Several rounds take one program for each
+    order of the losses at each later node; the worst case is the largest value, and the lemma, with the largest
+    multipliers over all orders, may be looser. Raises OracleError if no proof was found.
 
     Parameters
     ----------
@@ -63,8 +60,8 @@ def power_of_choice(
     local_steps, step_size, mu, L, distance2, objective_gap, num_rounds, max_block
         As in ``fedavg``.
     minima
-        ``equal``: all clients have the same minimum loss. ``free``: minimum losses may differ. Then the order of the
-        losses in a single round imposes no condition, and pow-d is as bad as any fixed biased law.
+        ``equal``: all clients have the same minimum loss. ``free``: minimum losses may differ. Then pow-d is as bad in
+        a single round as any fixed biased law.
 
     Examples
     --------

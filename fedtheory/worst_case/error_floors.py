@@ -27,9 +27,7 @@ def error_floor(
     r"""Largest error that rounds with a fixed step size need not decrease.
 
     Without skews, this is the largest ``|w - w*|^2``, or ``F(w) - F*``, of a model that a round of all clients does not
-    change. With skews, it is the largest squared distance that a round of biased selection need not decrease. This is
-    the largest limit of the distances over all federations and selection laws with these skews
-    (``skew_class_horizon``). The instance starts at the floor, and ``run()`` takes one round from there.
+    change. With skews, it is the largest squared distance that a round of biased selection need not decrease.
 
     Raises AssumptionViolated if rho_diagonal is above rho_tilde or L/mu, or the step size is so large that there is no
     limit. Raises OracleError if no proof was found.

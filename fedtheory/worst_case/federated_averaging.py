@@ -51,12 +51,9 @@ def fedavg(
     The largest ``E |w_T - w*|^2``, or ``E F(w_T) - F*``, over all dimensions and all L-smooth, mu-strongly convex
     clients of equal weight with ``|w_0 - w*|^2 <= distance2`` and ``F* - mean F_k* <= objective_gap``.
 
-    One round, and any number of rounds of all clients, take two small blocks for any number of clients. With all
-    clients, the worst case is the same for any number of clients from two on, and it is an upper bound for unequal
-    weights. Several rounds of sampled clients, or ``objective="gap"`` after sampling, take a tree over all outcomes,
-    which limits the numbers of clients and rounds.
-
-    Raises OracleError if no proof was found.
+    With all clients, the worst case is the same for any number of clients from two on, and it is an upper bound for
+    unequal weights. Several rounds of sampled clients, or ``objective="gap"`` after sampling, take a tree over all
+    outcomes, which limits the numbers of clients and rounds. Raises OracleError if no proof was found.
 
     Parameters
     ----------
@@ -71,11 +68,9 @@ def fedavg(
     sampling
         ``all`` clients; ``distinct`` clients, sampled uniformly; or ``independent`` draws of one client each.
     num_selected, num_clients
-        Number of sampled clients, and number of all clients. The latter is not needed with all clients, or with
-        independent draws in a single round.
+        Number of sampled clients, and of all clients, which is not needed with all clients or independent draws.
     gradient_noise
-        Largest variance sigma2 of a stochastic gradient, for one round. The worst case is approached by noises with
-        many outcomes; the noises of its instance have two outcomes in each step.
+        Largest variance sigma2 of a stochastic gradient, for one round.
     objective
         Quantity that is maximized: ``distance``, which is squared, or ``gap``.
     functions
@@ -88,10 +83,9 @@ def fedavg(
     One local step of all clients is a step of gradient descent on F, and contracts by ``(1 - step_size mu)^2``:
 
     >>> from fractions import Fraction as Q
-    >>> worst = fedavg(1, Q(1, 4), mu=Q(1, 10), L=1, distance2=1, objective_gap=Q(1, 2))
-    >>> lower, upper = worst.enclosure
-    >>> lower <= (1 - Q(1, 40)) ** 2 <= upper, round(worst.value, 4)
-    (True, 0.9506)
+    >>> lower, upper = fedavg(1, Q(1, 4), mu=Q(1, 10), L=1, distance2=1, objective_gap=Q(1, 2)).enclosure
+    >>> lower <= (1 - Q(1, 40)) ** 2 <= upper
+    True
     """
     num_steps = validate.count("local_steps", local_steps) * validate.count("num_rounds", num_rounds)
     given = constants(num_steps, step_size, mu=mu, L=L, distance2=distance2, objective_gap=objective_gap)

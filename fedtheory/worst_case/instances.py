@@ -41,16 +41,10 @@ _MISSED = 1e-4
 class Instance(Mapping[str, Array]):
     """Functions and points, by name, that attain a worst case.
 
-    A point that is the same for all clients and outcomes has the shape (v,). Other points have an axis for each group
-    of clients and for each noise. Noises have two outcomes, which approximate noises with many outcomes. The earlier
-    outcomes determine the direction of a noise, and its outcome determines the sign.
-
-    Attributes
-    ----------
-    functions
-        Functions of the clients, by name.
-    dim
-        Number of coordinates.
+    A point that is the same for all clients and outcomes has the shape (v,), v = ``dim``. Other points have an axis for
+    each group of clients and for each noise. Noises have two outcomes, which approximate noises with many outcomes. The
+    earlier outcomes determine the direction of a noise, and its outcome the sign. ``functions`` are the functions of
+    the clients by name.
     """
 
     def __init__(

@@ -60,12 +60,7 @@ _SHOWN = 3
 
 @final
 class Problem:
-    """A worst-case problem: functions, points, constraints and an objective to maximize.
-
-    Attributes
-    ----------
-    record
-        The problem as data.
+    """A worst-case problem: functions, points, constraints and an objective to maximize, recorded in ``record``.
 
     Examples
     --------
@@ -147,7 +142,7 @@ class Problem:
         minimum: int | None = None,
         name: str = "",
     ) -> Function:
-        """Return a function of a class.
+        """Return a function of a class; combinations such as ``2 * f + g`` have the same methods.
 
         Parameters
         ----------
@@ -165,12 +160,6 @@ class Problem:
             The least value: 0, or None if it is arbitrary, for example if several functions have different minima.
         name
             Name of the function in proofs; it must be unique.
-
-        Returns
-        -------
-        Function
-            An object with the methods ``gradient``, ``value``, ``minimizer``, ``stationary_point``, ``proximal``,
-            ``line_search`` and ``inexact_gradient``. Combinations such as ``2 * f + g`` have these methods, too.
         """
         return self.function_of(_function_class(mu, L, lipschitz, quadratic, polyak), minimum=minimum, name=name)
 
@@ -217,11 +206,6 @@ class Problem:
             ``<T x - T y, x - y>`` is at least this multiple of ``|T x - T y|^2``.
         name
             As of ``function``.
-
-        Returns
-        -------
-        Operator
-            An object with ``op(x)``, ``op.resolvent(x, step)``, ``op.fixed_point()`` and ``op.zero()``.
         """
         validate.boolean("monotone", monotone)
         validate.boolean("nonexpansive", nonexpansive)
@@ -251,19 +235,9 @@ class Problem:
     ) -> Clients:
         """Return exchangeable clients with functions of a class; they take two blocks for any number of clients.
 
-        Parameters
-        ----------
-        num_clients
-            Number of clients; their weights are equal.
-        mu, L, lipschitz, quadratic, minimum, name
-            Properties of each client's function, as in ``function``.
-
-        Returns
-        -------
-        Clients
-            The clients. A vector of these clients represents one vector per client, and a product of two such vectors
-            is a mean over the clients. ``mean(v)`` is the mean of a vector, and ``minimizer()`` is the minimizer of the
-            mean of all functions.
+        Their weights are equal, and their functions are as in ``function``. A vector of these clients represents one
+        vector per client, and a product of two such vectors is a mean over the clients. ``mean(v)`` is the mean of a
+        vector, and ``minimizer()`` is the minimizer of the mean of all functions.
         """
         number = validate.count("num_clients", num_clients)
         of = _function_class(mu, L, lipschitz, quadratic, None)
@@ -320,35 +294,10 @@ class Problem:
         return self.record.named(found, name)
 
     def unbiased(self, vector: Vector, omega: Any, *, clients: Clients | None = None, name: str = "") -> Vector:
-        """Return the result of an unbiased random compressor, such as a random quantization.
+        """Return a randomly compressed vector C(v), with ``E C(v) = v`` and ``E |C(v) - v|^2 <= omega |v|^2``.
 
-        Vectors that differ among clients are compressed independently by each client.
-
-        Parameters
-        ----------
-        vector
-            Vector v to compress.
-        omega
-            The constant in ``E |C(v) - v|^2 <= omega |v|^2``; ``E C(v) = v``. Expectations are conditional on earlier
-            draws.
-        clients
-            Clients that compress the vector independently, even if it is the same for all of them.
-        name
-            As of ``point``.
-
-        Examples
-        --------
-        For 4 clients with the same vector of squared length 1, the average has the expected squared length
-        ``1 + omega/4``.
-
-        >>> from fractions import Fraction as Q
-        >>> p = Problem()
-        >>> c, x = p.clients(4, L=1), p.point()
-        >>> p.at_most(x.square, 1)
-        >>> p.maximize(c.sample(4).square(p.unbiased(x, 2, clients=c)))
-        >>> lower, upper = p.solve().enclosure
-        >>> lower <= 1 + Q(2, 4) <= upper
-        True
+        Expectations are conditional on earlier draws. Vectors that differ among clients are compressed independently by
+        each client; ``clients`` compress independently even a vector that is the same for all of them.
         """
         share, v = positive_number("omega", omega), own_vector("unbiased", vector, self.record)
         # Whether clients draw noises of their own must be the same for all constants: none of these coefficients is 0.

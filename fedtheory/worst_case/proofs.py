@@ -68,18 +68,8 @@ _FINE = 2**80
 class Proof:
     """Proofs about the value of a program; a missing proof is None.
 
-    Attributes
-    ----------
-    program
-        The program, whose objective is maximized.
-    lower, point
-        Lower bound of the value, and the point that proves it.
-    upper, multipliers
-        Upper bound of the value, and the multipliers that prove it.
-    contradiction
-        Multipliers that prove that no point fulfills the constraints.
-    direction
-        Direction along which the objective grows without limit from ``point``.
+    ``point`` and ``multipliers`` prove ``lower`` and ``upper``. The multipliers ``contradiction`` prove that no point
+    fulfills the constraints. Along ``direction`` the objective grows without limit from ``point``.
     """
 
     program: Program
