@@ -243,18 +243,12 @@ class Term(ABC):
         closing.call(x, -1 / last * direction.within((0,)) + closing.deviation())
         return x
 
-    def inexact_gradient(self, x: Vector, *, relative: Any = None, absolute: Any = None, name: str = "") -> Vector:
-        """Return a vector whose distance from the gradient g is at most ``relative * |g|``, or at most ``absolute``."""
-        if (relative is None) == (absolute is None):
-            message = f"one of relative and absolute must be given, got relative={relative!r}, absolute={absolute!r}"
-            raise ValueError(message)
-        size = positive_number("absolute", absolute) if relative is None else positive_number("relative", relative)
+    def inexact_gradient(self, x: Vector, *, relative: Any, name: str = "") -> Vector:
+        """Return a vector whose distance from the gradient g is at most ``relative * |g|``."""
+        size = positive_number("relative", relative)
         slope, blocks = self.gradient(x), sorted({0}.union(*(part.blocks for _, part in self.parts())))
         guess = self.record.vector(slope, blocks=blocks, verb="inexact gradient", numbers=[size])
-        if relative is None:
-            self.record.at_most((guess - slope).square, size**2)
-        else:
-            self.record.at_most((guess - slope).square - size**2 * slope.square)
+        self.record.at_most((guess - slope).square - size**2 * slope.square)
         return self.record.named(guess, name)
 
     def _fixed(self, verb: str, at: Vector) -> Vector:

@@ -86,11 +86,10 @@ class Record:
     differences. The law of a noise may depend on all earlier draws, except that the law of a client's noise depends on
     averaged noises only through their means.
 
-    ``sizes`` and ``sources`` are those of the blocks. ``steps`` are the vectors in the order in which they were made,
-    ``names`` the vectors by name, ``zeros`` the function values that are 0, and ``roots`` the vectors whose products
-    are geometric means. ``crossings`` are the blocks of the effects of server noises on differences between clients, by
-    the blocks of both. ``averaged`` are the means of the clients' noises, by the block of the noise. Copies of the
-    record share the ``owner`` of vectors and function values; that of a problem returns their text.
+    ``sizes`` and ``sources`` are those of the blocks, ``zeros`` the function values that are 0, and ``roots`` the
+    vectors whose products are geometric means. ``crossings`` are the blocks of the effects of server noises on
+    differences between clients, by the blocks of both. ``averaged`` are the means of the clients' noises, by the block
+    of the noise. The ``owner`` of vectors and function values, which copies share, returns their text.
     """
 
     sizes: list[int] = field(default_factory=lambda: [0])

@@ -40,7 +40,6 @@ def fedalign(
     minima: Literal["equal", "free"] = "equal",
     objective: Literal["distance", "gap"] = "distance",
     cells: Sequence[str] = CELLS,
-    max_block: int = 50,
 ) -> WorstCase:
     r"""Exact worst case of a round of FedALIGN with two priority clients of equal weight and one other client.
 
@@ -55,7 +54,7 @@ def fedalign(
 
     Parameters
     ----------
-    local_steps, step_size, mu, L, distance2, objective_gap, max_block
+    local_steps, step_size, mu, L, distance2, objective_gap
         As in ``fedavg``; one round.
     client_gap
         Gamma_k of the third client; at most this value, or exactly 0.
@@ -89,7 +88,7 @@ def fedalign(
         validate.choice("cells", cell, CELLS)
     numbers = rational("client_gap", client_gap), rational("threshold", threshold)
     rule = _Rule(rational("share", share, validate.positive), *numbers, minima == "equal")
-    check_block(3 * len(given.steps) + 8, max_block)
+    check_block(3 * len(given.steps) + 8)
     possible = [cell for cell in cells if cell != "included" or rule.threshold]
     if not possible:  # with a threshold of 0, no loss is strictly within it
         included = "threshold must be positive if the third client is included, got 0"

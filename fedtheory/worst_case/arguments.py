@@ -18,6 +18,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _MOST_STEPS = 10**6  # larger numbers would take too long to enclose
+_LARGEST_BLOCK = 50
 DISTANCE, GAP = "E |w - w*|^2", "E F(w) - F*"
 ERRORS = {"distance": DISTANCE, "gap": GAP}
 """Errors of a model, as text, by the name of the objective."""
@@ -97,9 +98,8 @@ def constants(
     return Constants(low, high, step_sizes(step_size, num_steps), gap, start)
 
 
-def check_block(size: int, max_block: Any) -> None:
-    """Raise ValueError if the largest block of a program is larger than allowed."""
-    limit = validate.count("max_block", max_block)
-    if size > limit:
-        message = f"the largest block must have at most {limit} rows (max_block= raises it), got {size}"
+def check_block(size: int) -> None:
+    """Raise ValueError if the largest block of a program is too large; the time grows with its sixth power."""
+    if size > _LARGEST_BLOCK:
+        message = f"the largest block must have at most {_LARGEST_BLOCK} rows, got {size}"
         raise ValueError(message)

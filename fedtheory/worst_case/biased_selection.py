@@ -43,7 +43,6 @@ def power_of_choice(
     objective_gap: Any,
     minima: Literal["equal", "free"] = "equal",
     num_rounds: int = 1,
-    max_block: int = 50,
 ) -> WorstCase:
     r"""Exact worst case of pow-d over all federations of equally weighted clients with these constants.
 
@@ -57,7 +56,7 @@ def power_of_choice(
     ----------
     num_clients, num_candidates, num_selected
         K, d and m, ``m <= d <= K``. One round with ``d = K`` has three small blocks for any K and m.
-    local_steps, step_size, mu, L, distance2, objective_gap, num_rounds, max_block
+    local_steps, step_size, mu, L, distance2, objective_gap, num_rounds
         As in ``fedavg``.
     minima
         ``equal``: all clients have the same minimum loss. ``free``: minimum losses may differ. Then pow-d is as bad in
@@ -81,7 +80,7 @@ def power_of_choice(
     ranked = minima == "equal" or num_rounds > 1
     halves = candidates == clients and num_rounds == 1 and choice.num_selected < clients
     size = largest_block(clients, local_steps, num_rounds, choice.num_branches)
-    check_block(steps + 5 if halves else size, max_block)
+    check_block(steps + 5 if halves else size)
     cases = []
     for rankings in _orders(choice, num_rounds):
         if halves:

@@ -22,7 +22,6 @@ def error_floor(
     objective: Literal["distance", "gap"] = "distance",
     rho_diagonal: Any = None,
     rho_tilde: Any = None,
-    max_block: int = 50,
 ) -> WorstCase:
     r"""Largest error that rounds with a fixed step size need not decrease.
 
@@ -34,7 +33,7 @@ def error_floor(
 
     Parameters
     ----------
-    local_steps, step_size, mu, L, objective_gap, max_block
+    local_steps, step_size, mu, L, objective_gap
         As in ``fedavg``. With all clients, at least two local steps are required, since the floor of one step is 0.
     objective
         ``distance`` or, without skews, ``gap``.
@@ -52,7 +51,7 @@ def error_floor(
     """
     given = constants(validate.count("local_steps", local_steps), step_size, mu=mu, L=L, objective_gap=objective_gap)
     validate.choice("objective", objective, ("distance", "gap"))
-    check_block(len(given.steps) + 3, max_block)
+    check_block(len(given.steps) + 3)
     if (rho_diagonal is None) != (rho_tilde is None) or (rho_tilde is not None and objective == "gap"):
         message = "rho_diagonal and rho_tilde must be given both, and for the distance, or neither"
         raise ValueError(message)

@@ -43,8 +43,6 @@ def fedavg(
     num_rounds: int = 1,
     gradient_noise: Any = 0,
     objective: Literal["distance", "gap"] = "distance",
-    functions: Literal["all", "quadratic"] = "all",
-    max_block: int = 50,
 ) -> WorstCase:
     r"""Exact worst case of federated averaging over all federations with these constants.
 
@@ -73,10 +71,6 @@ def fedavg(
         Largest variance sigma2 of a stochastic gradient, for one round.
     objective
         Quantity that is maximized: ``distance``, which is squared, or ``gap``.
-    functions
-        ``all``, or only ``quadratic`` ones.
-    max_block
-        Largest number of rows of a block. The time grows with its sixth power.
 
     Examples
     --------
@@ -92,24 +86,22 @@ def fedavg(
     noise = rational("gradient_noise", gradient_noise)
     sample = _sampling(sampling, num_selected, num_clients, noisy=noise > 0)
     validate.choice("objective", objective, ("distance", "gap"))
-    validate.choice("functions", functions, ("all", "quadratic"))
-    if noise and (num_rounds > 1 or functions == "quadratic" or objective == "gap"):
+    if noise and (num_rounds > 1 or objective == "gap"):
         message = (
-            "gradient_noise must be 0 but for the distance after one round over all functions: later rounds mix a "
+            "gradient_noise must be 0 but for the distance after one round: later rounds mix a "
             "client's own noise with the others' (skew_class_horizon has fresh clients in every round)"
         )
         raise ValueError(message)
-    quadratic = functions == "quadratic"
     if sampling == "all" or (num_rounds == 1 and objective == "distance"):
-        check_block(num_steps + 2 + (objective == "gap"), max_block)
-        p = averaged_rounds(given, sample, num_rounds, objective, quadratic=quadratic, gradient_noise=noise)
+        check_block(num_steps + 2 + (objective == "gap"))
+        p = averaged_rounds(given, sample, num_rounds, objective, gradient_noise=noise)
     elif num_clients is None:
         message = "num_clients must be given for several rounds of sampled clients, got None"
         raise ValueError(message)
     else:
         branches = sample.branches()
-        check_block(largest_block(num_clients, local_steps, num_rounds, len(branches), objective), max_block)
-        p = tree(given, num_clients, num_rounds, lambda _: branches, objective=objective, quadratic=quadratic)
+        check_block(largest_block(num_clients, local_steps, num_rounds, len(branches), objective))
+        p = tree(given, num_clients, num_rounds, lambda _: branches, objective=objective)
     return worst_of([p.case()], ERRORS[objective])
 
 
@@ -137,12 +129,11 @@ def averaged_rounds(
     num_rounds: int = 1,
     objective: Literal["distance", "gap"] = "distance",
     *,
-    quadratic: bool = False,
     gradient_noise: Fraction = Fraction(0),
 ) -> Problem:
     """Maximize the error after rounds of all clients, represented by one client, or of a sample in the last round."""
     p = Problem()
-    clients = p.clients(sampling.num_clients, given.mu, given.L, quadratic=quadratic, minimum=0, name="F")
+    clients = p.clients(sampling.num_clients, given.mu, given.L, minimum=0, name="F")
     w_star = clients.minimizer(p.origin, objective_gap=given.objective_gap)
     y = w = p.point("start")
     p.at_most((w - w_star).square, given.distance2, "distance2")

@@ -26,7 +26,6 @@ def optimal_client_sampling(
     distance2: Any,
     objective_gap: Any,
     probabilities: Literal["optimal", "uniform"] = "optimal",
-    max_block: int = 50,
 ) -> WorstCase:
     r"""Exact worst case of one step of DSGD with independent sampling of the clients.
 
@@ -41,7 +40,7 @@ def optimal_client_sampling(
         Weights of the clients, positive, with sum 1.
     expected_size
         Expected number of clients m, ``0 < m <= n``.
-    step_size, mu, L, distance2, objective_gap, max_block
+    step_size, mu, L, distance2, objective_gap
         As in ``fedavg``; one step.
     probabilities
         ``optimal``, or ``uniform``: m/n for each client.
@@ -68,7 +67,7 @@ def optimal_client_sampling(
         message = f"expected_size must be at most the number of clients {len(shares)}, got {size}"
         raise ValueError(message)
     validate.choice("probabilities", probabilities, ("optimal", "uniform"))
-    check_block(3 * len(shares), max_block)
+    check_block(3 * len(shares))
     return worst_of([sampled_step(given, shares, size, probabilities).case()], DISTANCE)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from fedtheory._support import validate
 from fedtheory.errors import AssumptionViolated, OracleError
@@ -63,8 +63,6 @@ def skew_class(
     gradient_noise: Any = 0,
     num_selected: int = 1,
     G2: Any = None,
-    functions: Literal["all", "quadratic"] = "all",
-    max_block: int = 50,
 ) -> WorstCase:
     r"""Exact worst case of one round over all federations and selection laws with these skews.
 
@@ -78,7 +76,7 @@ def skew_class(
 
     Parameters
     ----------
-    local_steps, step_size, mu, L, max_block
+    local_steps, step_size, mu, L
         As in ``fedavg``; one round.
     distance2
         Largest squared distance of the round's first model from w*.
@@ -90,8 +88,6 @@ def skew_class(
         Variance of a stochastic gradient, and number of selected clients, whose noises are independent.
     G2
         Bound on the squared gradients of the selected clients; by default there is no bound.
-    functions
-        ``all``, or only ``quadratic`` ones, with exact gradients.
 
     Examples
     --------
@@ -102,23 +98,18 @@ def skew_class(
     """
     steps = validate.count("local_steps", local_steps)
     given = constants(steps, step_size, mu=mu, L=L, distance2=distance2, objective_gap=objective_gap)
-    check_block(steps + 3, max_block)
+    check_block(steps + 3)
     ratios = skews(given, rho_diagonal, rho_tilde, num_selected, gradient_noise, G2)
-    return worst_of([skewed_round(given, ratios, functions).case()], DISTANCE)
+    return worst_of([skewed_round(given, ratios).case()], DISTANCE)
 
 
-def skewed_round(given: Constants, ratios: Skews, functions: str = "all") -> Problem:
+def skewed_round(given: Constants, ratios: Skews) -> Problem:
     """Maximize the expected squared distance after a round from a squared distance of at most distance2.
 
     By Jensen's inequality, averaging the models of the selected clients does not increase the error. The worst case is
     therefore that of one function with the two properties of their mean excess loss.
     """
-    validate.choice("functions", functions, ("all", "quadratic"))
-    quadratic = functions == "quadratic"
-    if quadratic and ratios.gradient_noise:
-        message = "gradient_noise must be 0 with functions='quadratic', whose noise is not in the programs"
-        raise ValueError(message)
-    p, selected, _, y = _selected(given, ratios, quadratic=quadratic)
+    p, selected, _, y = _selected(given, ratios)
     p.maximize(selected.sample(ratios.num_selected, "independent").square(y))
     return p
 
@@ -131,10 +122,10 @@ def skewed_floor(given: Constants, ratios: Skews) -> Problem:
     return p
 
 
-def _selected(given: Constants, ratios: Skews, *, quadratic: bool = False) -> tuple[Problem, Clients, Vector, Vector]:
+def _selected(given: Constants, ratios: Skews) -> tuple[Problem, Clients, Vector, Vector]:
     """Return a problem with a selected client, the model, and the model after the round; w* is the origin."""
     p, gap = Problem(), given.objective_gap
-    f = p.clients(1, given.mu, given.L, quadratic=quadratic, minimum=0)
+    f = p.clients(1, given.mu, given.L, minimum=0)
     y = w = p.point("start")
     if given.distance2:
         p.at_most(w.square, given.distance2, "distance2")
@@ -184,8 +175,6 @@ def skew_class_horizon(
     rho_tilde: Any,
     gradient_noise: Any = 0,
     num_selected: int = 1,
-    functions: Literal["all", "quadratic"] = "all",
-    max_block: int = 50,
 ) -> WorstCase:
     r"""Exact worst case after ``num_steps`` local steps over all federations and selection laws with these skews.
 
@@ -203,7 +192,7 @@ def skew_class_horizon(
         One number, or one for each of the ``num_steps`` steps.
     local_steps, mu, L, distance2, objective_gap, rho_diagonal, rho_tilde
         As in ``skew_class``; distance2 is the largest squared distance of the first model.
-    gradient_noise, num_selected, functions, max_block
+    gradient_noise, num_selected
         As in ``skew_class``.
 
     Examples
@@ -220,13 +209,13 @@ def skew_class_horizon(
         message = f"num_steps must be a multiple of local_steps, got {steps} and {tau}"
         raise ValueError(message)
     sizes, start = step_sizes(step_size, steps), rational("distance2", distance2)
-    check_block(tau + 3, max_block)
+    check_block(tau + 3)
     lower, upper, cases = start, start, list[Case]()
     for first in range(0, steps, tau):
         known = {"mu": mu, "L": L, "distance2": lower, "objective_gap": objective_gap}
         given = constants(tau, sizes[first : first + tau], **known)
         ratios = skews(given, rho_diagonal, rho_tilde, num_selected, gradient_noise)
-        cases.append(skewed_round(given, ratios, functions).case(narrow=_COMPOSED))
+        cases.append(skewed_round(given, ratios).case(narrow=_COMPOSED))
         lower, upper = _next(cases[-1], upper)
     lemma = _composed([lemma_of([case], DISTANCE) for case in cases])
     return WorstCase(lower, upper, lemma, tuple(cases), partial(_composition, start), is_composed=True)
