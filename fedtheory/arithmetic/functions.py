@@ -11,7 +11,7 @@ from fedtheory._support import validate
 from fedtheory._support.wording import format_number, truncate
 from fedtheory.arithmetic.rounding import Rounded, one_minus_product
 
-__all__ = ["geometric", "logarithm", "maximum", "mean", "short_of_one", "square_root", "total"]
+__all__ = ["geometric", "maximum", "mean", "short_of_one", "square_root", "total"]
 
 _MOST_BITS = 2**28
 _SMALL = 2.0**-27
@@ -39,21 +39,6 @@ def maximum(left: Any, right: Any) -> Any:
     # An integer among rationals becomes a rational, so that quotients by it are exact.
     exact = isinstance(left, Fraction) or isinstance(right, Fraction)
     return Fraction(max(left, right)) if exact else max(left, right)
-
-
-def logarithm(value: Any) -> Any:
-    """Natural logarithm of a positive number, array or SymPy expression; a float for a fraction.
-
-    >>> logarithm(1.0)
-    0.0
-    """
-    if _is_symbolic(value):
-        from sympy import log
-
-        return log(value)
-    if isinstance(value, Rounded):
-        return value.through(np.log)
-    return Rounded.of(validate.positive("value", value)).through(np.log).plain()
 
 
 def square_root(value: Any) -> Any:

@@ -37,20 +37,10 @@ _WIDEST = 100
 @final
 @dataclass(frozen=True)
 class Applicability:
-    """Whether a bound applies to a run.
+    """Whether a bound applies to a run: ``applies``, ``needs constants`` or ``does not apply``.
 
-    Attributes
-    ----------
-    name, bound
-        The bound and its name, such as ``fedavg.one_round``.
-    verdict
-        ``applies``, ``needs constants`` or ``does not apply``.
-    value
-        The value of the bound at the end of the run if it applies, or None.
-    arguments, missing
-        The known arguments of the bound, and the names of the unknown ones, which must be given.
-    reason
-        The violated hypothesis, or why a constant is unknown; empty if the bound applies.
+    If it applies, ``value`` is the value of the bound at the end of the run. Otherwise ``missing`` are the names of the
+    unknown constants, which must be given, and ``reason`` says why they are unknown or which hypothesis is violated.
     """
 
     name: str

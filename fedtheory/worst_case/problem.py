@@ -4,24 +4,8 @@ A problem is formulated with inner products and function values, which are the u
 dimension of the space is not restricted. All numbers are integers and fractions, and the result is proved.
 
 If the conditions on points, gradients and values of a class are necessary and sufficient, both sides are proved.
-Otherwise only the upper side is proved. These are the classes:
-
-========================================  =============  ========================================================
-class                                     sides          source of the conditions
-========================================  =============  ========================================================
-``function(mu, L)``, ``mu >= 0``          both           Taylor, Hendrickx, Glineur 2017
-``function(mu=-L, L=L)``                  both           Taylor, Hendrickx, Glineur 2017
-``function(mu, L)``, other ``mu < 0``     upper          the same, and descent to a minimizer
-``function(lipschitz=)``                  both           Taylor, Hendrickx, Glineur 2017 (composite)
-``function(quadratic=True)``              both           Bousselmi, Hendrickx, Glineur 2024
-``function(polyak=)``                     upper          necessary conditions
-``indicator(diameter)``                   both           Taylor, Hendrickx, Glineur 2017 (composite)
-``operator()`` with one hypothesis        both           Ryu, Taylor, Bergeling, Giselsson 2020
-``operator()`` with several               upper          the conditions of each
-========================================  =============  ========================================================
-
-There is no class for coordinate blocks of a smooth function, as no sufficient conditions are known. The necessary
-conditions can be stated with ``at_most`` for orthogonal vectors.
+Otherwise only the upper side is proved. The files in ``function_classes`` say which classes are exact, and cite the
+sources of their conditions.
 """
 
 from __future__ import annotations
@@ -47,7 +31,7 @@ from fedtheory.worst_case.arguments import listed, spelled
 from fedtheory.worst_case.function_classes import class_of
 from fedtheory.worst_case.function_classes.interface import FunctionClass
 from fedtheory.worst_case.instances import is_attained
-from fedtheory.worst_case.proofs import NARROW, prove, short_point
+from fedtheory.worst_case.proofs import NARROW, prove
 from fedtheory.worst_case.worst_cases import Case, WorstCase, worst_of
 
 __all__ = ["Problem"]
@@ -369,10 +353,9 @@ class Problem:
             raise ValueError(message)
         relaxed = (*relaxations(record, program), *omitted)
         proof = prove(program, narrow)
-        if proof.point is not None and proof.lower is not None and not (relaxed or proof.infinite):
-            reached = partial(is_attained, record, self._objectives, program, lower=proof.lower)
-            if not (reached(proof.point) or reached(short_point(proof) or proof.point)):
-                relaxed = ("a run that misses the lower side",)
+        is_certain = proof.point is None or proof.lower is None or relaxed or proof.infinite
+        if not is_certain and not is_attained(record, self._objectives, program, proof.point, proof.lower):
+            relaxed = ("a run that misses the lower side",)
         return Case(record, tuple(self._objectives), relaxed, proof)
 
     @property
