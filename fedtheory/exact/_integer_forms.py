@@ -73,12 +73,10 @@ class IntegerForms:
 
     @cached_property
     def total(self) -> Integers:
-        """Form of ``sum_k p_k (F_k - F_k*)``."""
         mixed: Integers = np.tensordot(self.weights, self.forms, 1)
         return mixed
 
     def excesses(self, z: Integers) -> Integers:
-        """Return ``z' forms_k z``, shape (K,)."""
         result: Integers = (self.forms @ z) @ z
         return result
 

@@ -37,7 +37,6 @@ class Problem:
 
     @property
     def objective_gap(self) -> float:
-        """Gamma, 0 for homogeneous clients."""
         return self.forms.optimum.objective_gap
 
     def proved(self, frequencies: Array, guess: float, constant: Fraction = Fraction(0)) -> float:

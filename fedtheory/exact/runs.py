@@ -133,7 +133,6 @@ class Run:
         return {*OPTIONS, OWN_STEPS} if "any" in named else named
 
     def argument(self, name: str) -> Any:
-        """Return an argument of the bound, stated by the user or computed from the run."""
         return self.given[name] if name in self.given else self.read(name)
 
     def read(self, name: str) -> Any:
@@ -147,7 +146,6 @@ class Run:
         return CONSTANTS[of_run](self) if of_run in CONSTANTS else self.options[of_run]
 
     def is_readable(self, name: str) -> bool:
-        """Whether the run determines an argument of the bound."""
         of_run = self._of_run(name)
         return of_run in CONSTANTS or of_run in OPTIONS
 
@@ -272,7 +270,6 @@ def _zeta2(run: Run) -> float:
 
 
 def _drift2(run: Run) -> float:
-    """Squared average drift at w*."""
     _require_quadratics(run, "drift2")
     return float(np.sum(average_drift(run.fed, run.steps_of_round, _step_size(run)) ** 2))
 

@@ -57,7 +57,6 @@ class Interval(Generic[Side]):
         return cls(value, value, by, by)
 
     def __iter__(self) -> Iterator[Side]:
-        """Yield lower and upper."""
         yield self.lower
         yield self.upper
 

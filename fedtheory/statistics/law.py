@@ -136,7 +136,6 @@ class Law(Mapping[T, Any]):
         return iter(self._probabilities)
 
     def __len__(self) -> int:
-        """Return the number of possible outcomes."""
         return len(self._probabilities)
 
     def items(self) -> ItemsView[T, Any]:

@@ -96,11 +96,9 @@ class Domain:
         )
 
     def named(self, point: Sequence[Fraction]) -> str:
-        """Return constants with their names, as text."""
         return ", ".join(f"{name}={c}" for name, c in zip(self.names, point, strict=True))
 
     def rational(self, number: Fraction) -> Any:
-        """Return a rational as a number of the field's domain."""
         return self.field.domain(number.numerator, number.denominator)
 
     def points(self) -> Iterator[tuple[Fraction, ...]]:

@@ -309,7 +309,6 @@ class Sum(Term):
         self.record, self.name = self._parts[0][1].record, " + ".join(part.name for _, part in self._parts)
 
     def parts(self) -> list[tuple[Fraction, Function]]:
-        """Return the functions and their coefficients in this combination."""
         return self._parts
 
 
@@ -326,7 +325,6 @@ class Function(_Called, Term):
         self._with_normal_0: set[Key] = set()
 
     def parts(self) -> list[tuple[Fraction, Function]]:
-        """Return this function with the coefficient 1."""
         return [(Fraction(1), self)]
 
     def minimizer(self, at: Vector | None = None, *, objective_gap: Any = None, name: str = "") -> Vector:

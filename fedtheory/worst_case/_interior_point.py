@@ -62,7 +62,6 @@ class Data(NamedTuple):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Numbers of rows of the blocks."""
         return tuple(gram.shape[-1] for gram in self.grams)
 
     def forms(self, grams: Sequence[Array]) -> Array:
@@ -90,7 +89,6 @@ class State(NamedTuple):
 
     @property
     def settled(self) -> bool:
-        """Whether the path is near a solution."""
         return not self.kappa.any()
 
     def moved(self, step: State, primal: float, dual: float) -> State:
@@ -130,7 +128,6 @@ class Progress(NamedTuple):
 
     @property
     def largest(self) -> float:
-        """The larger absolute value of the two objectives."""
         return max(abs(self.reached), abs(self.promised))
 
     @property

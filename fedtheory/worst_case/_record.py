@@ -106,7 +106,6 @@ class Record:
     owner: object = field(default_factory=object)
 
     def copy(self) -> Record:
-        """Return an independent copy."""
         kept = {part.name: getattr(self, part.name) for part in fields(self)}
         return Record(**{name: part if name == "owner" else part.copy() for name, part in kept.items()})
 
@@ -117,11 +116,9 @@ class Record:
         return level
 
     def value(self) -> Value:
-        """Make a function value."""
         return Value(self.owner)
 
     def block(self, owner: str = "", behind: Iterable[int] = (), *, is_noise: bool = False) -> int:
-        """Add a block and return its number."""
         self.sizes.append(0)
         self.sources.append(Source(owner, frozenset(behind), is_noise))
         return len(self.sizes) - 1

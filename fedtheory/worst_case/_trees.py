@@ -22,7 +22,6 @@ class Branch(NamedTuple):
     counts: tuple[int, ...]
 
     def mean(self, models: Sequence[Vector]) -> Vector:
-        """Return the mean of the selected models."""
         share = Fraction(1, sum(self.counts))
         return reduce(add, (share * c * y for c, y in zip(self.counts, models, strict=True) if c))
 

@@ -85,7 +85,6 @@ class Vector:
 
     @property
     def key(self) -> Key:
-        """Key that equal vectors have in common."""
         return key_of(self.coordinates)
 
     @property
@@ -95,7 +94,6 @@ class Vector:
 
     @property
     def blocks(self) -> set[int]:
-        """Blocks in which the vector is not 0."""
         return {block for block, _ in self.coordinates}
 
     def within(self, blocks: Iterable[int]) -> Vector:
@@ -127,7 +125,6 @@ def exact(name: str, number: Any) -> Fraction | int:
 
 
 def fraction(name: str, number: Any) -> Fraction:
-    """Return a rational as a fraction."""
     found = exact(name, number)
     return found if isinstance(found, Fraction) else Fraction(found)
 

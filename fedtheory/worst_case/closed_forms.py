@@ -282,7 +282,6 @@ class _Proved:
         return Constant(evaluate(function, self.base), function, set())
 
     def coordinates(self, square: Square) -> dict[tuple[int, int], Constant]:
-        """Return what is squared."""
         return {(square.block, place): self.constant(c) for place, c in enumerate(square.row) if c}
 
     def squares_of(self, gram: Sequence[Sequence[Any]]) -> list[tuple[Constant, list[Constant]]]:
@@ -292,7 +291,6 @@ class _Proved:
         return [(self.constant(one.coefficient), [*map(self.constant, one.row)]) for one in found]
 
     def text(self, *, latex: bool) -> str:
-        """Return the theorem with its proof."""
         style = _style(LATEX if latex else TEXT)
         names = Names(self.record, style)
         said = statement_of(self.record, [self.objective], names)

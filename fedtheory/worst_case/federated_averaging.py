@@ -20,7 +20,6 @@ class Sampling(NamedTuple):
     num_selected: int = 2
 
     def branches(self) -> list[Branch]:
-        """Return the outcomes of a round's sampling."""
         draws = independent_draws if self.how == "independent" else uniform_subsets
         return draws(self.num_clients, self.num_selected)
 

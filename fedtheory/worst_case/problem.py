@@ -325,7 +325,7 @@ class Problem:
         functions and points fulfill the constraints, or the value is infinite; both are proved before. Raises
         OracleError if neither side of the value could be proved.
         """
-        return worst_of([self.case((), narrow, LARGEST_BLOCK)])
+        return worst_of([self.case((), narrow)])
 
     def without(self, *conditions: str) -> WorstCase:
         """Prove an upper bound without some conditions, for a shorter proof or for a larger class.
@@ -333,9 +333,9 @@ class Problem:
         The conditions are labels from the solution's ``labels`` or ``active``, such as ``"f0: x1, x2"``, which compares
         two points of f0. Raises OracleError if no bound is proved; the value may be infinite without the conditions.
         """
-        return worst_of([self.case(conditions, NARROW, LARGEST_BLOCK)])
+        return worst_of([self.case(conditions)])
 
-    def case(self, omitted: Sequence[str] = (), narrow: float = NARROW, largest_block: int | None = None) -> Case:
+    def case(self, omitted: Sequence[str] = (), narrow: float = NARROW) -> Case:
         """Return the current problem with its proof, in which the value, the point or the end may be missing."""
         validate.positive("narrow", narrow)
         record, program = self._programmed()
@@ -345,8 +345,8 @@ class Problem:
         if omitted:
             kept = tuple(one for one in program.inequalities if one.label not in omitted)
             program = replace(program, inequalities=kept)
-        if largest_block is not None and max(program.sizes) > largest_block:
-            message = f"a program must have at most {largest_block} vectors in a block, got {max(program.sizes)}"
+        if max(program.sizes) > LARGEST_BLOCK:
+            message = f"a program must have at most {LARGEST_BLOCK} vectors in a block, got {max(program.sizes)}"
             raise ValueError(message)
         if not program.constraints:
             message = "a problem must have a constraint, at_most for example, got none"

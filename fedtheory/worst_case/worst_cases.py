@@ -106,17 +106,14 @@ class Case:
 
     @property
     def lower(self) -> Fraction | None:
-        """Proved lower bound of the value."""
         return None if self.relaxed else self.proof.lower
 
     @property
     def upper(self) -> Fraction | None:
-        """Proved upper bound of the value."""
         return self.proof.upper
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Labels of the inequalities of the program."""
         return tuple(one.label for one in self.proof.program.inequalities)
 
     def document(self) -> dict[str, Any]:
@@ -132,7 +129,6 @@ class Case:
         return replace(self, proof=proof)
 
     def checked(self) -> Case:
-        """Verify the proofs again, using only the program."""
         return Case(self.record, self.objectives, self.relaxed, self.proof.checked())
 
 

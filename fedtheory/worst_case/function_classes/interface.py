@@ -145,15 +145,12 @@ class Samples:
 
     @property
     def minimum(self) -> float:
-        """The least of the given values."""
         return float(self.values.min())
 
     def loss(self, w: Array) -> float:
-        """Return the value at the nearest point."""
         return float(self.values[self._nearest(w)])
 
     def gradient(self, w: Array) -> Array:
-        """Return the gradient at the nearest point."""
         found: Array = self.gradients[self._nearest(w)]
         return found
 

@@ -48,7 +48,6 @@ def bounded(number: int, call: Call, lipschitz: Fraction | None) -> Iterator[Con
 
 
 def bounded_text(lipschitz: Fraction | None, number: Number) -> list[str]:
-    """Return the description of the bound of gradients, if there is one."""
     return [] if lipschitz is None else [f"{number(lipschitz)}-Lipschitz"]
 
 
@@ -85,15 +84,12 @@ class Envelope:
 
     @property
     def minimum(self) -> float:
-        """The least of the given values."""
         return float(self.values.min())
 
     def loss(self, w: Array) -> float:
-        """Return the value at a point."""
         return float(self._pieces(w).max())
 
     def gradient(self, w: Array) -> Array:
-        """Return a subgradient at a point."""
         best = int(self._pieces(w).argmax())
         found: Array = self.gradients[best] + self.mu * (w - self.points[best])
         return found
