@@ -109,7 +109,7 @@ def geometric(rate: Any, num_steps: Any, rest: Any = None) -> tuple[Any, Any]:
     digits = max(abs(kept.numerator), kept.denominator) if isinstance(kept, int | Fraction) else 1
     if digits > 1 and num_steps * digits.bit_length() > _MOST_BITS:
         message = (
-            f"num_steps must be small enough for exact rationals (give floats instead), got {format_number(num_steps)}"
+            f"num_steps must be smaller for exact rationals (floats may be larger), got {format_number(num_steps)}"
         )
         raise ValueError(message)
     return kept**num_steps, 1 - kept**num_steps

@@ -96,15 +96,10 @@ def _shares(method: object, strategy: object, moments: Moments) -> Array:
     if isinstance(method, FedAvgM):
         return np.ones_like(mean)
     if not isinstance(strategy, Full | Uniform | Proportional | Independent):
-        message = (
-            f"strategy must be Full, Uniform, Proportional or Independent with {method}, whose clients have states, "
-            f"got {truncate(strategy)}"
-        )
+        message = f"strategy must be Full, Uniform, Proportional or Independent with {method}, got {truncate(strategy)}"
         raise TypeError(message)
     if not np.allclose(noise, second, rtol=_ROUNDING, atol=0.0):
-        message = (
-            f"strategy must select different clients with {method}, whose clients have states, got one with copies"
-        )
+        message = f"strategy must select different clients with {method}, got one with copies"
         raise ValueError(message)
     return np.divide(second, mean, out=np.ones_like(mean), where=mean > 0)
 

@@ -138,9 +138,7 @@ class Run:
     def read(self, name: str) -> Any:
         """Compute an argument of the bound from the run."""
         if not self.is_readable(name):
-            message = (
-                f"{self.bound.__name__} needs {name}, which the federation and the run do not determine: give {name}="
-            )
+            message = f"{self.bound.__name__} needs {name}, which federation and run do not determine: give {name}="
             raise TypeError(message)
         of_run = self._of_run(name)
         return CONSTANTS[of_run](self) if of_run in CONSTANTS else self.options[of_run]
@@ -335,8 +333,7 @@ def _rho_tilde(run: Run) -> float:
     sides = run.skew.rho_tilde
     if sides.lower == np.inf:
         message = (
-            "rho_tilde times objective_gap must be finite, got objective_gap = 0 and selected clients of weight 0 "
-            "with other minimizers"
+            "rho_tilde times objective_gap must be finite, got objective_gap = 0 and other minimizers of idle clients"
         )
         raise AssumptionViolated(message)
     if sides.upper < np.inf:

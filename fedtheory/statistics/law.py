@@ -182,9 +182,7 @@ def _number(probability: Any) -> Any:
     try:
         fits = bool(probability >= 0)
     except (TypeError, ValueError) as error:
-        message = (
-            f"probabilities must be real numbers, got {truncate(probability)} of type {type(probability).__name__}"
-        )
+        message = f"probabilities must be real numbers, got {truncate(probability)}, a {type(probability).__name__}"
         raise TypeError(message) from error
     if not fits:
         message = f"probabilities must be at least 0, got {truncate(probability)}"

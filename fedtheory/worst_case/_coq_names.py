@@ -101,10 +101,7 @@ def new_file(path: str | Path) -> Path:
         raise ValueError(message)
     stem, taken = target.stem, {*_KEYWORDS.split(), *_modules()}
     if stem in taken or not _NAME.fullmatch(stem):
-        message = (
-            "a file of Coq must be named by a letter, then letters, digits and _ (60 at most), unlike Coq's words and "
-            f"modules, such as {identifier(stem[:50], taken)}.v, got {truncate(target.name)}"
-        )
+        message = f"a Coq file must have a name like {identifier(stem[:50], taken)}.v, got {truncate(target.name)}"
         raise ValueError(message)
     return target
 

@@ -261,10 +261,7 @@ class Term(ABC):
     def _refuse_clients(self, verb: str) -> None:
         for _, part in self.parts():
             if isinstance(part, Clients):
-                message = (
-                    f"{verb} must be asked of functions that are written one by one (p.function, p.mean), "
-                    f"got the clients {part.name}"
-                )
+                message = f"{verb} must be asked of functions that are written one by one, got {part.name}"
                 raise ValueError(message)
 
     def _refuse_unless_convex(self, verb: str) -> None:
@@ -341,8 +338,7 @@ class Function(_Called, Term):
         """Return the minimizer; for clients, the minimizer of each client."""
         if not self.of.has_minimizer:
             message = (
-                "minimizer() must be asked of a function that is convex, or smooth and not quadratic, got "
-                f"{self.name} with mu = {written(self.of.mu)} (stationary_point())"
+                f"minimizer() must be of a function with a least value, got {self.name} (stationary_point() needs none)"
             )
             raise ValueError(message)
         if self.declared.minimum is None:
@@ -397,10 +393,7 @@ class Function(_Called, Term):
     def _compares(self, elsewhere: set[int]) -> bool:
         """Whether the conditions remain sufficient, as they do for quadratic functions."""
         if self.of.quadratic and elsewhere & {*self.record.differences_of(self.name)}:
-            message = (
-                f"clients with quadratic functions must be asked where no noise of the server moves them, got "
-                f"another point for {self.name} (quadratic=False is an upper bound)"
-            )
+            message = f"quadratic clients must be asked where no noise of the server moves them, got {self.name}"
             raise ValueError(message)
         return self.of.quadratic or super()._compares(elsewhere)
 
@@ -462,9 +455,7 @@ class Clients(Function):
         """Demand that the mean of ``|grad F_k(w*)|^2`` is at most zeta2."""
         bound = nonnegative_number("zeta2", zeta2)
         if not bound:
-            message = (
-                "zeta2 must be above 0, got 0: minimizer(objective_gap=0) says that all clients have one minimizer"
-            )
+            message = "zeta2 must be above 0, got 0 (minimizer(objective_gap=0) demands one minimizer of all clients)"
             raise ValueError(message)
         self.record.at_most(self.call(self.minimizer()).gradient.square, bound, name)
 
@@ -484,10 +475,7 @@ class Clients(Function):
         noises = own_vector("mean", term, self.record).blocks & {*self.record.noises_of(self.name)}
         used = {0}.union(*(call.at.blocks | call.gradient.blocks for one in self.record.declared for call in one.calls))
         if noises & used or any(self.record.sizes[block] > 1 for block in noises):
-            message = (
-                f"mean must be given noises of the clients at whose outcomes nothing is computed, got others "
-                f"({self.name}.sample(m).square(v) is the expected square of an average)"
-            )
+            message = "mean must be given noises of clients at whose outcomes nothing is computed, got others"
             raise ValueError(message)
         found = term.within(term.blocks.difference(self.record.differences_of(self.name), noises))
         means = ((term[block, 0], self.record.mean_noise(block, self.num_clients)) for block in sorted(noises))

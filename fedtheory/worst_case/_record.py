@@ -199,8 +199,7 @@ class Record:
             [image] = mean.blocks
             if noise in blocks and any(image in {one, *self.sources[one].behind} for one in blocks):
                 message = (
-                    "a product must not have the noise of a client and its mean over the clients, got one that has "
-                    "(bound them in two forms)"
+                    "a product must not have the noise of a client and its mean over the clients, got one that has"
                 )
                 raise ValueError(message)
 
@@ -211,15 +210,11 @@ class Record:
         found = found.union(*(self.sources[block].behind for block in found))
         owners = sorted({self.sources[block].owner for block in found} - {"", SERVER})
         if len(owners) > 1:
-            message = (
-                "a gradient or a point must depend on one group of clients, got one that depends on "
-                f"{' and on '.join(owners)} (p.function for each client, and p.mean over outcomes, can say more)"
-            )
+            message = f"a vector must depend on one group of clients, got one that depends on {' and on '.join(owners)}"
             raise ValueError(message)
         if found & self.averaged.keys():
             message = (
-                "a gradient or a point must not depend on a client's noise after its mean was taken, got one that does "
-                "(state one round, and bound a potential before and after it)"
+                "a gradient or a point must not depend on a client's noise after its mean was taken, got one that does"
             )
             raise ValueError(message)
         for owner in owners:
@@ -302,8 +297,6 @@ def checked_name(name: Any) -> str:
         message = f"name must be a string, got {truncate(name)}"
         raise TypeError(message)
     if name and not _NAME.fullmatch(name):
-        message = (
-            f"name must be a letter, then letters, digits, blanks or any of _.*'^+/- (60 at most), got {truncate(name)}"
-        )
+        message = f"name must be a letter, then at most 59 letters, digits, blanks or _.*'^+/-, got {truncate(name)}"
         raise ValueError(message)
     return name

@@ -98,10 +98,7 @@ def _orders(choice: _Choice, num_rounds: int) -> Iterator[tuple[Ranking, ...]]:
     first = tuple(range(choice.num_clients))
     later = sum(choice.num_branches**depth for depth in range(1, num_rounds))
     if math.factorial(choice.num_clients) ** later > _MOST_PROGRAMS:
-        message = (
-            f"the orders of the losses must be at most {_MOST_PROGRAMS}, got {choice.num_clients}!^{later}: "
-            "take fewer clients or rounds"
-        )
+        message = f"the orders of the losses must be at most {_MOST_PROGRAMS}, got {choice.num_clients}!^{later}"
         raise ValueError(message)
     return ((first, *orders) for orders in product(permutations(first), repeat=later))
 

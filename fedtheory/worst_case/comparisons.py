@@ -120,10 +120,7 @@ def compared(bound: Bound, arguments: Mapping[str, Any], problem: WorstCaseProbl
     """
     problem = problem or bound.worst_case
     if problem is None:
-        message = (
-            f"bound must be one with a worst case, got {bound.__name__} "
-            f"(docs/theory/looseness.md lists those with one, and why the others have none)"
-        )
+        message = f"bound must be one with a worst case (docs/theory/looseness.md lists them), got {bound.__name__}"
         raise ValueError(message)
     bound(**arguments, strict=False)  # The call raises an error for missing, misspelled or invalid arguments.
     given = {name: _rational(name, value) for name, value in arguments.items()}

@@ -87,8 +87,7 @@ def fedavg(
     validate.choice("objective", objective, ("distance", "gap"))
     if noise and (num_rounds > 1 or objective == "gap"):
         message = (
-            "gradient_noise must be 0 but for the distance after one round: later rounds mix a "
-            "client's own noise with the others' (skew_class_horizon has fresh clients in every round)"
+            "gradient_noise must be 0 after the first round: later rounds mix a client's own noise with the others'"
         )
         raise ValueError(message)
     if sampling == "all" or (num_rounds == 1 and objective == "distance"):

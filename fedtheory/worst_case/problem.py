@@ -194,9 +194,7 @@ class Problem:
         validate.boolean("monotone", monotone)
         validate.boolean("nonexpansive", nonexpansive)
         if (monotone and strongly_monotone is not None) or (nonexpansive and lipschitz is not None):
-            message = (
-                "an operator must be described once, got monotone and strongly_monotone or nonexpansive and lipschitz"
-            )
+            message = "an operator must be described once, got two hypotheses that say the same in other words"
             raise ValueError(message)
         given = {
             "strongly_monotone": Fraction(0) if monotone else _optional("strongly_monotone", strongly_monotone),
@@ -416,8 +414,7 @@ def _not_null(form: Form, bound: Fraction) -> Form:
     squares = {u.key == v.key and c > 0 for (u, v), c in form.products.items() if c and u.coordinates and v.coordinates}
     if not bound and squares == {True} and not any(form.values.values()):
         message = (
-            "a vector that must be 0 must not be made, got a square that is at most 0 "
-            "(one point in the place of two, or g.minimizer(at=x))"
+            "a vector that must be 0 must not be made, got a square that is at most 0 (one point in the place of two)"
         )
         raise ValueError(message)
     return form

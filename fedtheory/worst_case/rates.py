@@ -154,10 +154,7 @@ def rate(
     search = _Search(problem.record, all_terms, what)
     smallest, largest = 0.0, 1.0
     if search.share_at(largest) < _LEAST_SHARE:
-        message = (
-            "no quadratic potential of this state was found that does not grow: "
-            "add vectors or terms to the state, or shorten the step"
-        )
+        message = "no quadratic potential of this state was found that does not grow: add vectors or terms"
         raise OracleError(message)
     while largest - smallest > tolerance * largest / 4:
         middle = (smallest + largest) / 2
