@@ -227,17 +227,13 @@ class Term(ABC):
         closing.call(y, -1 / last * slope)
         return self.record.named(y, name)
 
-    def balance(self, x: Vector, direction: Vector = _ZERO) -> Vector:
-        """Demand that the gradients at a new point, averaged over clients, sum to ``-direction``; return the point.
-
-        Only the means of clients' points and directions matter. Noises are rejected.
-        """
+    def balance(self, x: Vector) -> Vector:
+        """Demand that the gradients at a new point, averaged over clients, sum to 0; return the point."""
         *others, (last, closing) = self.parts()
-        x, direction = (own_vector("balance", vector, self.record) for vector in (x, direction))
-        beyond = x.blocks.difference(closing.blocks), direction.blocks & {*self.record.noises}
-        if any(beyond):
-            message = f"balance must be asked of {self.name} at a point of its clients, and without noise, got another"
+        if own_vector("balance", x, self.record).blocks.difference(closing.blocks):
+            message = f"balance must be asked of {self.name} at a point of its clients, got another"
             raise ValueError(message)
+        direction = _ZERO
         for c, part in others:
             direction = direction + c * part.call(x).gradient
         closing.call(x, -1 / last * direction.within((0,)) + closing.deviation())

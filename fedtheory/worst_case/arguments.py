@@ -31,7 +31,7 @@ class Constants(NamedTuple):
     L: Fraction
     steps: tuple[Fraction, ...]
     objective_gap: Fraction
-    distance2: Fraction = Fraction(0)
+    distance2: Fraction
 
 
 def spelled(function: Callable[P, T]) -> Callable[P, T]:
@@ -84,17 +84,14 @@ def step_sizes(value: Any, num_steps: int) -> tuple[Fraction, ...]:
     return sizes
 
 
-def constants(
-    num_steps: int, step_size: Any, *, mu: Any, L: Any, objective_gap: Any, distance2: Any = None
-) -> Constants:
-    """Validate the constants of a class of federations; without an initial distance, the gap must be positive."""
+def constants(num_steps: int, step_size: Any, *, mu: Any, L: Any, objective_gap: Any, distance2: Any) -> Constants:
+    """Validate the constants of a class of federations."""
     low, high = rational("mu", mu, validate.positive), rational("L", L, validate.positive)
     if low >= high:
         got = f"mu={format_number(mu)} and L={format_number(L)} (with mu = L every client is a parabola)"
         message = f"mu must be below L, got {got}"
         raise ValueError(message)
-    gap = rational("objective_gap", objective_gap, validate.positive if distance2 is None else validate.nonnegative)
-    start = Fraction(0) if distance2 is None else rational("distance2", distance2, validate.positive)
+    gap, start = rational("objective_gap", objective_gap), rational("distance2", distance2, validate.positive)
     return Constants(low, high, step_sizes(step_size, num_steps), gap, start)
 
 

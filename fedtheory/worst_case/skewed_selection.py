@@ -114,21 +114,12 @@ def skewed_round(given: Constants, ratios: Skews) -> Problem:
     return p
 
 
-def skewed_floor(given: Constants, ratios: Skews) -> Problem:
-    """Maximize the squared distance that a round does not decrease."""
-    p, _, w, y = _selected(given, ratios)
-    p.at_most(w.square - y.square, 0)
-    p.maximize(w.square)
-    return p
-
-
 def _selected(given: Constants, ratios: Skews) -> tuple[Problem, Clients, Vector, Vector]:
     """Return a problem with a selected client, the model, and the model after the round; w* is the origin."""
     p, gap = Problem(), given.objective_gap
     f = p.clients(1, given.mu, given.L, minimum=0)
     y = w = p.point("start")
-    if given.distance2:
-        p.at_most(w.square, given.distance2, "distance2")
+    p.at_most(w.square, given.distance2, "distance2")
     f.limit_excess(p.origin, gap, "objective_gap", ratios.rho_tilde)
     above = ratios.rho * given.mu / 2 * w.square - (f.value(w) - f.value(f.local_minimizer()))
     p.at_most(above, gap, "objective_gap" if gap else "", -ratios.rho)

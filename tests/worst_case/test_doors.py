@@ -9,7 +9,6 @@ import pytest
 
 from fedtheory.worst_case.aligned_selection import fedalign
 from fedtheory.worst_case.biased_selection import power_of_choice
-from fedtheory.worst_case.error_floors import error_floor
 from fedtheory.worst_case.federated_averaging import fedavg
 from fedtheory.worst_case.optimal_sampling import optimal_client_sampling
 from fedtheory.worst_case.skewed_selection import skew_class, skew_class_horizon
@@ -53,8 +52,6 @@ REFUSED: dict[str, tuple[Callable[[], WorstCase], str]] = {
     ),
     "far apart": (lambda: aligned(cells=["above"], threshold=1000), "got contradictions of client_gap and .*threshold"),
     "part of a round": (lambda: skew_class_horizon(3, 2, Q(1, 4), **CLASS, **SKEWS), "multiple of local_steps"),
-    "a floor that is 0": (lambda: error_floor(1, Q(1, 4), mu=Q(1, 10), L=1, objective_gap=1), "at least 2"),
-    "endless": (lambda: error_floor(3, 30, mu=Q(1, 10), L=1, objective_gap=1), "worst case must be finite"),
     "weights": (lambda: optimal_client_sampling([Q(1, 2), Q(2, 5)], 1, Q(1, 4), **CLASS), "sum to 1 exactly"),
 }
 

@@ -13,7 +13,6 @@ from fedtheory.worst_case._trees import Branch, independent_draws, ranked_subset
 from fedtheory.worst_case.aligned_selection import fedalign
 from fedtheory.worst_case.arguments import constants as constants_of
 from fedtheory.worst_case.biased_selection import power_of_choice
-from fedtheory.worst_case.error_floors import error_floor
 from fedtheory.worst_case.federated_averaging import fedavg
 from fedtheory.worst_case.optimal_sampling import optimal_client_sampling
 from fedtheory.worst_case.skewed_selection import Skews, averaged_gap, skew_class, skew_class_horizon
@@ -92,8 +91,6 @@ FIXTURES: dict[str, tuple[Solved, Any]] = {
     "skewed, far": (skewed(1, 10), 9.781486855),
     "skewed, 2 steps": (skewed(2, 1), 1.541348424),
     "noise, all of 10": (uniform(2, num_clients=10, gradient_noise=1), 0.927386490),
-    "floor": (lambda: error_floor(2, ETA, **CURVATURE, objective_gap=Q(1, 2)), 0.049836065),
-    "floor, gap": (lambda: error_floor(2, ETA, **CURVATURE, objective_gap=Q(1, 2), objective="gap"), 0.004094088),
     "FedALIGN, threshold 0: two clients alone": (aligned(2, threshold=0), 0.909822963),
     "optimal sampling": (lambda: optimal_client_sampling([Q(1, 2), Q(1, 4), Q(1, 4)], 1, ETA, **CLASS), 0.992737),
 }

@@ -175,7 +175,6 @@ REFUSED: dict[str, tuple[Callable[[Problem], Any], str]] = {
     "a step after the mean of a noise": (lambda p: (n := with_its_mean(p))[0].gradient(n[1]), "after its mean was"),
     "a noise times its mean": (noise_times_its_mean, "must not have the noise of a client and its mean"),
     "a sample of a noise and its mean": (sample_of_a_noise_and_its_mean, "the noise of a client and its mean"),
-    "balanced noise": (lambda p: p.function(L=1).balance(p.point(), noise(p)), "without noise"),
     "balanced clients": (lambda p: p.function(L=1).balance(gradient_of(p)), "at a point of its clients"),
     "a noisy minimizer": (lambda p: p.function(L=1).minimizer(noise(p)), "that clients share, without noise"),
     "a minimizer of clients": (
