@@ -54,11 +54,7 @@ def rejects(log_evidence: npt.ArrayLike, level: float) -> bool:
 
 
 def mixed(log_evidences: Sequence[Array]) -> Array:
-    """Logarithm of the mean of test martingales, which is the test martingale of a gambler who splits the capital.
-
-    >>> mixed([np.log([1.0, 6.0]), np.log([1.0, 2.0])]).round(12) == np.log([1.0, 4.0]).round(12)
-    array([ True,  True])
-    """
+    """Logarithm of the mean of test martingales, which is the test martingale of a gambler who splits the capital."""
     logs = validate.extended("log_evidences", log_evidences)
     if logs.ndim == 0 or len(logs) == 0:
         message = f"log_evidences must be a sequence of test martingales, got shape {logs.shape}"

@@ -57,12 +57,7 @@ def _modules() -> frozenset[str]:
 
 
 def identifier(name: str, taken: set[str], made: Sequence[str] = ("{}",)) -> str:
-    """Return an identifier of Coq that resembles a name and is not taken, and take it with the names made from it.
-
-    >>> taken = {"x"}
-    >>> identifier("x", taken), identifier("x", taken), identifier("forall", taken), identifier("x*", taken)
-    ('x_2', 'x_3', 'forall_2', 'xs')
-    """
+    """Return an identifier of Coq that resembles a name and is not taken, and take it with the names made from it."""
     plain = re.sub(r"\W", _in_words, name, flags=re.ASCII)
     plain = plain if plain[:1].isalpha() else f"x{plain}"
     for number in itertools.count(1):

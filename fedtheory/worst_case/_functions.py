@@ -257,7 +257,7 @@ class Term(ABC):
     def _refuse_clients(self, verb: str) -> None:
         for _, part in self.parts():
             if isinstance(part, Clients):
-                message = f"{verb} must be asked of functions that are written one by one, got {part.name}"
+                message = f"{verb} must be of functions that are written one by one, got the clients {part.name}"
                 raise ValueError(message)
 
     def _refuse_unless_convex(self, verb: str) -> None:
@@ -334,7 +334,8 @@ class Function(_Called, Term):
         """Return the minimizer; for clients, the minimizer of each client."""
         if not self.of.has_minimizer:
             message = (
-                f"minimizer() must be of a function with a least value, got {self.name} (stationary_point() needs none)"
+                f"minimizer() must be asked of a function that is convex, or smooth and not quadratic, got {self.name} "
+                "(stationary_point())"
             )
             raise ValueError(message)
         if self.declared.minimum is None:

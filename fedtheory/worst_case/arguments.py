@@ -35,15 +35,7 @@ class Constants(NamedTuple):
 
 
 def spelled(function: Callable[P, T]) -> Callable[P, T]:
-    """Make a function name the closest parameter when it is called with an unknown one.
-
-    >>> @spelled
-    ... def squared(length):
-    ...     return length**2
-    >>> squared(lenght=3)
-    Traceback (most recent call last):
-    TypeError: squared takes no lenght (close: length), it takes length
-    """
+    """Make a function name the closest parameter when it is called with an unknown one."""
     names = [name for name in inspect.signature(function).parameters if name != "self"]
 
     @functools.wraps(function)

@@ -229,12 +229,7 @@ def _function(one: Declared, rows: Sequence[tuple[Array, Array, float]], dim: in
 
 
 def vertices(num: int) -> Array:
-    """Return unit vectors with sum zero, the vertices of a regular simplex, shape (num, num - 1).
-
-    >>> vertices(2) @ vertices(2).T
-    array([[ 1., -1.],
-           [-1.,  1.]])
-    """
+    """Return unit vectors with sum zero, the vertices of a regular simplex, shape (num, num - 1)."""
     centered = np.eye(num) - 1 / num
     _, _, rows = np.linalg.svd(centered)
     found: Array = centered @ rows[:-1].T * np.sqrt(num / max(num - 1, 1))

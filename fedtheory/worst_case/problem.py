@@ -351,9 +351,9 @@ class Problem:
             raise ValueError(message)
         relaxed = (*relaxations(record, program), *omitted)
         proof = prove(program, narrow)
-        is_certain = proof.point is None or proof.lower is None or relaxed or proof.infinite
-        if not is_certain and not is_attained(record, self._objectives, program, proof.point, proof.lower):
-            relaxed = ("a run that misses the lower side",)
+        if proof.point is not None and proof.lower is not None and not (relaxed or proof.infinite):
+            reached = is_attained(record, self._objectives, program, proof.point, proof.lower)
+            relaxed = () if reached else ("a run that misses the lower side",)
         return Case(record, tuple(self._objectives), relaxed, proof)
 
     @property

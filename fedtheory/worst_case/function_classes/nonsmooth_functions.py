@@ -52,11 +52,7 @@ def bounded_text(lipschitz: Fraction | None, number: Number) -> list[str]:
 
 
 def curvature_text(mu: Any, number: Number) -> str:
-    """Return the description of the least curvature.
-
-    >>> curvature_text(Fraction(1, 10), str), curvature_text(Fraction(-1), str)
-    ('1/10-strongly convex', '1-weakly convex')
-    """
+    """Return the description of the least curvature."""
     if mu > 0:
         return f"{number(mu)}-strongly convex"
     return "convex" if mu >= 0 else f"{number(-mu)}-weakly convex"
