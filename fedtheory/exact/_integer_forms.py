@@ -59,16 +59,8 @@ class Quotient(NamedTuple):
 class IntegerForms:
     """``scale (F_k(w) - F_k*) = z' forms_k z`` and ``scale F_k* = minima_k`` with ``z = (unit w, 1)``.
 
-    Attributes
-    ----------
-    forms
-        Shape (K, v + 1, v + 1).
-    centers
-        Minimizers in the unit of length, shape (K, v).
-    minima, weights
-        Shape (K,); the objective weights are ``weights / weight_unit``.
-    unit, scale, weight_unit
-        Powers of two.
+    ``centers`` are the minimizers in the unit of length, and ``weights / weight_unit`` the objective weights. The units
+    and ``scale`` are powers of two.
     """
 
     forms: Integers
@@ -81,12 +73,10 @@ class IntegerForms:
 
     @cached_property
     def total(self) -> Integers:
-        """Form of ``sum_k p_k (F_k - F_k*)``."""
         mixed: Integers = np.tensordot(self.weights, self.forms, 1)
         return mixed
 
     def excesses(self, z: Integers) -> Integers:
-        """Return ``z' forms_k z``, shape (K,)."""
         result: Integers = (self.forms @ z) @ z
         return result
 

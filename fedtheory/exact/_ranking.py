@@ -52,12 +52,7 @@ def largest_product(law: Ranked, values: Array) -> float:
 
 
 def largest_totals(law: Ranked, weights: Array) -> Array:
-    """Return upper bounds ``g_n``, n = 1, ..., K, of the total frequency of n clients in any order; concave in n.
-
-    >>> fair = Ranked(lambda losses: np.full(2, 0.5))
-    >>> largest_totals(fair, np.full(2, 0.5))
-    array([1., 1.])
-    """
+    """Return upper bounds ``g_n``, n = 1, ..., K, of the total frequency of n clients in any order; concave in n."""
     if not law.favors_heavy:
         return np.ones(weights.size)
     heaviest = np.argsort(-weights, kind="stable")

@@ -39,18 +39,6 @@ class Law(Mapping[T, Any]):
 
     Examples
     --------
-    Glove game: of three clients, client 0 has a left glove, clients 1 and 2 have right gloves, and a pair is worth 1.
-    The Shapley value of a client is its mean contribution to the earlier clients over all orders:
-
-    >>> orders = Law.uniform(itertools.permutations(range(3)))
-    >>> def worth(clients):
-    ...     return int(0 in clients and len(clients) > 1)
-    >>> def added(client, order):
-    ...     place = order.index(client)
-    ...     return worth(order[: place + 1]) - worth(order[:place])
-    >>> [str(orders.mean(lambda order, k=k: added(k, order))) for k in range(3)]
-    ['2/3', '1/6', '1/6']
-
     Draw from an urn with one red and two blue balls, and then from the remaining balls:
 
     >>> urn = Law({"red": Fraction(1, 3), "blue": Fraction(2, 3)})
@@ -148,7 +136,6 @@ class Law(Mapping[T, Any]):
         return iter(self._probabilities)
 
     def __len__(self) -> int:
-        """Return the number of possible outcomes."""
         return len(self._probabilities)
 
     def items(self) -> ItemsView[T, Any]:
@@ -195,9 +182,7 @@ def _number(probability: Any) -> Any:
     try:
         fits = bool(probability >= 0)
     except (TypeError, ValueError) as error:
-        message = (
-            f"probabilities must be real numbers, got {truncate(probability)} of type {type(probability).__name__}"
-        )
+        message = f"probabilities must be real numbers, got {truncate(probability)}, a {type(probability).__name__}"
         raise TypeError(message) from error
     if not fits:
         message = f"probabilities must be at least 0, got {truncate(probability)}"
