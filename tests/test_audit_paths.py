@@ -94,8 +94,8 @@ def test_a_run_of_a_strategy_loads_few_lines(strategy: str) -> None:
     assert lines_loaded(RUN.format(strategy)) <= 10_000
 
 
-# Claims that simulate whole rounds load the instances of runs (10,032 lines), and claims about certified worst cases load
-# the problem language (14,776 and 14,691 lines). The draw changes with the list of claims.
+# Claims that simulate whole rounds load the instances of runs (10,032 lines), and claims about worst cases load the
+# problem language (14,776 and 14,691 lines). The draw changes with the list of claims.
 MISSED = (
     "optimal-client-sampling:theorem-13",
     "power-of-choice:averaged-rounds-gap-worst-case",
@@ -105,7 +105,7 @@ MISSED = (
 
 def claim_of(key: str) -> Any:
     """Return a claim as a case of the test; a limit that is missed is an expected failure."""
-    missed = pytest.mark.xfail(strict=True, reason="loads instances of runs or the problem language, more than the limit")
+    missed = pytest.mark.xfail(strict=True, reason="loads more than the limit, for instances of runs or worst cases")
     return pytest.param(key, marks=missed if key in MISSED else ())
 
 
