@@ -1,17 +1,15 @@
 """Output of commands: JSON with a header, or names and texts in two columns."""
 
 import datetime as dt
-import json
 import os
 import platform
-import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from fedtheory import __version__
 from fedtheory._support.console import say
 
-__all__ = ["document", "print_json", "write_pairs"]
+__all__ = ["document", "write_pairs"]
 
 
 def document(**content: Any) -> dict[str, Any]:
@@ -27,11 +25,6 @@ def document(**content: Any) -> dict[str, Any]:
         },
         **content,
     }
-
-
-def print_json(content: Mapping[str, Any]) -> None:
-    """Write a document to standard output."""
-    sys.stdout.write(json.dumps(content, indent=2, allow_nan=False) + "\n")
 
 
 def write_pairs(pairs: Iterable[tuple[str, str]]) -> None:

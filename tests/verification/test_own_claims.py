@@ -44,7 +44,7 @@ def test_a_claim_under_two_names_is_one_and_says_where_it_is_from(tmp_path: Path
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("x = 1", r"a file of claims must define one with @claim, got none in .*my claims\.py$"),
+        ("x = 1", r"must define one with @claim, got none in .*my claims\.py$"),
         ("x = 1/0", r"a file that runs, got .*my claims\.py, which raises ZeroDivisionError: division by zero$"),
         (
             f"{MINE}\nfrom dataclasses import replace\nother = replace(half)",

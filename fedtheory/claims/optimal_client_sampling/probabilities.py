@@ -30,11 +30,6 @@ _OPTIMAL: dict[str, Any] = {"hypotheses": (PROBLEM, "probabilities are the optim
 _TINY = 1e-290
 
 
-def objective(t: Vector, p: Any) -> Any:
-    """``sum_i t_i^2 / p_i`` over positive norms, the objective of (32)."""
-    return sum((x * x / q for x, q in zip(t, p, strict=True) if x), start=Fraction(0))
-
-
 def optimum(s: Norms) -> Vector:
     """The exact optimal probabilities."""
     return Vector(rational_probabilities(s.t, s.m))

@@ -8,7 +8,7 @@ import numpy as np
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.theorem.claims import claim
 from fedtheory.theorem.draws import as_texts, step_size, tenths, whole
-from fedtheory.theorem.findings import Finding, at_least, equal_to
+from fedtheory.theorem.findings import Finding, at_least
 from fedtheory.theorem.paper import FEDTHEORY, Statement
 from fedtheory.worst_case.biased_selection import power_of_choice
 from fedtheory.worst_case.federated_averaging import fedavg
@@ -39,23 +39,3 @@ def uniform_is_minimax(rng: np.random.Generator) -> Finding:
     uniform = fedavg(tau, eta, **given, sampling="distinct", num_clients=K, num_selected=m)
     words = {"K": K, "d": d, "m": m, "local_steps": tau, "step_size": str(eta), **as_texts(given)}
     return at_least(ranked.enclosure[1], uniform.enclosure[0], instance=words)
-
-
-@claim(
-    "power-of-choice:two-client-floor",
-    "pow-d with two candidates of two clients stays at Gamma ((sqrt(kappa) - 1)/(sqrt(kappa) + 1))^2 above F*",
-    Statement(FEDTHEORY, "two clients of equal minima", related=(poc.PAPER, "Section 3"), form="derived"),
-    "identity",
-    remark="conjectured to be the worst case for equal minima; semidefinite programs agree to six digits",
-)
-def two_client_floor(rng: np.random.Generator) -> Finding:
-    root, distance = Fraction(whole(rng, 3, 40), 2), Fraction(whole(rng, 1, 9), 2)
-    L, mu = root**2, Fraction(1)
-
-    def objective(w: Fraction) -> Fraction:
-        return (L * w**2 + mu * (w - distance) ** 2) / 4
-
-    # The larger of two losses is smallest where they are equal: sqrt(L) w = sqrt(mu) (distance - w).
-    least, gap = objective(mu * distance / (L + mu)), objective(distance / (1 + root))
-    promised = least * ((root - 1) / (root + 1)) ** 2
-    return equal_to(gap - least, promised, instance={"L": str(L), "distance": str(distance)})
