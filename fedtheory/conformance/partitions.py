@@ -64,6 +64,13 @@ def check_partition(
         Whether every row must be in a part.
     exceptions
         Names of checks to skip, each with the reason.
+
+    Examples
+    --------
+    >>> def drawn(rng, labels, num_clients):
+    ...     return np.array_split(rng.permutation(len(labels)), num_clients)
+    >>> check_partition(drawn, iid=True).holds
+    True
     """
     made = _Partition(validate.function("function", function, "a generator, labels and a number of clients"))
     seeds = validate.seed_sequence(rng)

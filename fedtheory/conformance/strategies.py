@@ -77,6 +77,11 @@ def check_strategy(
     twice the largest of 125 first rounds). With ``like``: ``joint law``, and ``many clients``, the selection
     frequencies of 300 clients. Deviations of a probability by about ``5 / sqrt(num_draws)`` are detected; smaller ones
     may pass.
+
+    Examples
+    --------
+    >>> check_strategy(lambda rng, weights, losses: [0]).failures[0].check
+    'relabeling'
     """
     own = None if weights is None else validate.probability_vector("weights", weights, size=num_clients)
     usual = _NUM_CLIENTS if own is None else own.size
