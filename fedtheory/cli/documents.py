@@ -1,15 +1,19 @@
-"""Output of commands: JSON with a header, or names and texts in two columns."""
+"""Output of commands: progress, a header for JSON, and names and texts in two columns."""
 
+import contextlib
 import datetime as dt
 import os
 import platform
-from collections.abc import Iterable
-from typing import Any
+from collections import deque
+from collections.abc import Generator, Iterable
+from typing import Any, TypeVar
 
 from fedtheory import __version__
-from fedtheory._support.console import say
+from fedtheory._support.console import live_progress, say
 
-__all__ = ["document", "write_pairs"]
+__all__ = ["collected", "document", "write_pairs"]
+
+T = TypeVar("T")
 
 
 def document(**content: Any) -> dict[str, Any]:
@@ -33,3 +37,17 @@ def write_pairs(pairs: Iterable[tuple[str, str]]) -> None:
     for name, text in pairs:
         say(f"{'' if name == previous else name:<17} {text}".rstrip())
         previous = name
+
+
+def collected(
+    items: Generator[T, Any, Any], description: str, total: int | None, most: int | None = None
+) -> tuple[deque[T], bool]:
+    """Return the items of a generator, the last ``most`` of them, and whether Ctrl-C ended it early."""
+    found: deque[T] = deque(maxlen=most)
+    try:
+        with contextlib.closing(items), live_progress() as wrap:
+            for item in wrap(items, description, total):
+                found.append(item)
+    except KeyboardInterrupt:
+        return found, True
+    return found, False

@@ -4,8 +4,7 @@ import argparse
 
 from fedtheory._support.console import warn
 from fedtheory.claims.catalogue import one_claim
-from fedtheory.cli.documents import write_pairs
-from fedtheory.cli.progress import collected
+from fedtheory.cli.documents import collected, write_pairs
 from fedtheory.cli.refusals import refuse, refuse_below
 from fedtheory.theorem.claims import Claim, is_own
 from fedtheory.theorem.findings import FAILS, HOLDS, Finding

@@ -8,9 +8,8 @@ from pathlib import Path
 from fedtheory._storage.files import deliver, json_bytes
 from fedtheory._support.console import say, show_table, warn
 from fedtheory.claims.catalogue import select_claims
-from fedtheory.cli.documents import document
+from fedtheory.cli.documents import collected, document
 from fedtheory.cli.hunting import complain
-from fedtheory.cli.progress import collected
 from fedtheory.cli.refusals import mention_processors, refuse, refuse_below, refuse_unless_new
 from fedtheory.verification.records import numeric, rows
 from fedtheory.verification.renderings import console_rows, notes, summary

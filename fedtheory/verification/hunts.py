@@ -21,16 +21,9 @@ _SHRINKING = 2**32 - 1
 
 
 class Hunt(NamedTuple):
-    """Result of a hunt.
+    """Result of a hunt: the finding closest to breaking the claim, or a small counterexample, and its choices.
 
-    Attributes
-    ----------
-    worst
-        The finding closest to breaking the claim, or a small counterexample.
-    choices
-        The choices of its instance: ``replay(claim, choices)`` checks it again.
-    home
-        File or module of the claim; empty for the claims of the package.
+    ``replay(claim, choices)`` checks its instance again. ``home`` is that of the claim.
     """
 
     key: str
