@@ -53,7 +53,7 @@ def _problem(config: Any, problem: str) -> tuple[Any, Array]:
     if problem == "quadratics":
         fed: Any = ft.QuadraticFederation(rng.uniform(1, 4, (n, v)), apart, weights)
         return fed, np.asarray(fed.minimizer + 10 * rng.normal(size=v) / np.sqrt(v))
-    fed = ft.federation.NonconvexFederation.tilt(rng.uniform(0.5, 1.0, v), 2 * apart, weights)
+    fed = ft.federation.NonconvexFederation(rng.uniform(0.5, 1.0, v), 2 * apart, weights)
     # Around 1 to the right and left of the bottom: phi is concave beyond 1/sqrt(3).
     return fed, rng.choice([-1.0, 1.0], v) * rng.uniform(0.5, 1.5, v)
 

@@ -17,7 +17,7 @@ from fedtheory.methods.rules import METHOD_ARGUMENTS, METHOD_RULES
 from fedtheory.selection import rules
 from fedtheory.selection.rules import RULES, Argument, Slot
 
-__all__ = ["Family", "LocalWork"]
+__all__ = ["Family", "LocalWork", "refuse_batches"]
 
 _NO_CORRECTION = np.empty(0)
 
@@ -39,6 +39,14 @@ class LocalWork(NamedTuple):
     track_losses: bool
     num_batches: int = 0
     correction: Array = _NO_CORRECTION
+
+
+def refuse_batches(work: LocalWork) -> None:
+    """Raise ValueError if mini-batches are requested from a federation without samples."""
+    for name in ("batch_size", "num_batches"):
+        if getattr(work, name):
+            message = f"{name} must be None for a federation without samples, got {getattr(work, name)}"
+            raise ValueError(message)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ def held() -> dict[str, Any]:
     return {
         "quadratics": quadratics,
         "diagonal quadratics": ft.QuadraticFederation(rng.uniform(1, 2, (2, 3)), rng.normal(size=(2, 3)), [0.5, 0.5]),
-        "wells": ft.federation.NonconvexFederation.tilt([1.0], [[1.0], [2.0]], [0.5, 0.5]),
+        "wells": ft.federation.NonconvexFederation([1.0], [[1.0], [2.0]], [0.5, 0.5]),
         "data": data,
         "softmax": ft.SoftmaxFederation(data, weights=[0.5, 0.25, 0.25]),
         "priority": ft.federation.prioritize(quadratics, [True, False]),
