@@ -68,7 +68,6 @@ class Numbers(NamedTuple):
     combines: bool
     shares_products: bool
     valuation: int
-    num_orders: int
     tolerance: float
     server_step_size: float
 
@@ -313,7 +312,7 @@ def run_replicates(  # noqa: PLR0915 # one loop, in the order of the list above
                     report[0] = _EXCESS
                     totals[_COALITIONS] += value_cohort(
                         excess, coalition, n.shares_products, validation, server_model, updates, coefficients,
-                        n.valuation, n.tolerance, n.num_orders, selection_rng, x.known, change, x.values[:size],
+                        n.valuation, n.tolerance, selection_rng, x.known, change, x.values[:size],
                     )  # fmt: skip
                     if not is_finite(x.values[:size]):
                         ended[r] = t + 1

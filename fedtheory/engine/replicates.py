@@ -341,7 +341,6 @@ def _numbers(job: Job) -> Numbers:
         combines=method is not None and method.combine is not None,
         shares_products=job.family.coalition is not None,
         valuation=-1 if how is None else METHODS[how.method],
-        num_orders=0 if how is None else how.num_permutations,
         tolerance=0.0 if how is None else float(how.tolerance),
         server_step_size=float(job.server_step_size),
     )  # fmt: skip

@@ -132,7 +132,7 @@ class GreedyShapley:
         ``mean``: cumulative values are means over the rounds in which a client was selected. A number a in [0, 1): they
         become ``a v + (1 - a) v_round`` and start at 0.
     valuation
-        A ``Valuation``, or the name of its method: ``gtg``, ``exact`` or ``permutation``.
+        A ``Valuation``, or the name of its method: ``gtg`` or ``exact``.
     """
 
     num_selected: int
@@ -249,7 +249,7 @@ class SoftmaxShapley:
     averaging
         Weight a of old values, in [0, 1).
     valuation
-        A ``Valuation``, or the name of its method: ``gtg``, ``exact`` or ``permutation``.
+        A ``Valuation``, or the name of its method: ``gtg`` or ``exact``.
     """
 
     num_selected: int

@@ -92,7 +92,7 @@ def check_num_players(num_players: int) -> int:
     if n > MOST_PLAYERS:
         message = (
             f"num_players must be at most {MOST_PLAYERS} for exact values (2^n coalitions), got {n}; "
-            "permutation_shapley and gtg_shapley estimate them"
+            "gtg_shapley estimates them"
         )
         raise ValueError(message)
     return n

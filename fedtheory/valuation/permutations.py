@@ -1,9 +1,9 @@
-"""Estimates of Shapley values from random orders of the players, complete or truncated (GTG-Shapley)."""
+"""Estimates of Shapley values from truncated random orders of the players (GTG-Shapley)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
 from fedtheory.valuation.games import Game, Utility
 
-__all__ = ["Estimate", "gtg_shapley", "permutation_shapley"]
+__all__ = ["Estimate", "gtg_shapley"]
 
 
 class Estimate(NamedTuple):
@@ -72,52 +72,6 @@ def sweep(num_players: int, rng: np.random.Generator) -> Iterator[list[int]]:
     for first in range(num_players):
         others = [player for player in range(num_players) if player != first]
         yield [first, *(others[place] for place in rng.permutation(num_players - 1))]
-
-
-def permutation_shapley(
-    utility: Utility,
-    num_players: int,
-    *,
-    num_permutations: int = 1000,
-    first: Literal["any", "each"] = "any",
-    rng: RNGLike = 0,
-) -> Estimate:
-    """Unbiased estimates of Shapley values: mean contributions over random orders of the players.
-
-    Standard errors are those of means of independent orders, or of independent sweeps.
-
-    Parameters
-    ----------
-    utility
-        Function of a coalition, a frozenset of player numbers.
-    num_players
-        Number of players n.
-    num_permutations
-        Number of orders; with ``first="each"`` it is rounded up to whole sweeps.
-    first
-        ``any``: orders are uniform. ``each``: every player is first in one order of every sweep of n orders.
-    rng
-        Seed, SeedSequence or Generator.
-
-    Examples
-    --------
-    In an additive game every order yields the exact values.
-
-    >>> worth = (5.0, 3.0, 2.0)
-    >>> found = permutation_shapley(lambda players: sum(worth[k] for k in players), 3, num_permutations=4)
-    >>> found.values, found.standard_errors, found.num_permutations
-    (array([5., 3., 2.]), array([0., 0., 0.]), 4)
-    """
-    n = validate.size("num_players", num_players)
-    wanted = validate.size("num_permutations", num_permutations)
-    each = validate.choice("first", first, ("any", "each")) == "each"
-    generator, game = validate.generator(rng), Game(utility)
-    samples = []
-    for _ in range(-(-wanted // n) if each else wanted):
-        orders = list(sweep(n, generator)) if each else [generator.permutation(n).tolist()]
-        samples.append(np.mean([marginals(game, order) for order in orders], axis=0))
-    seen = len(samples) * (n if each else 1)
-    return Estimate(*mean_and_error(np.array(samples)), game.num_evaluations, seen, "all permutations")
 
 
 def mean_and_error(samples: Array) -> tuple[Array, Array]:

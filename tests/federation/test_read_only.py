@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory.sampling.correlated import JointLaw
 
 
 def held() -> dict[str, Any]:
@@ -21,7 +20,6 @@ def held() -> dict[str, Any]:
         "data": data,
         "softmax": ft.SoftmaxFederation(data, weights=[0.5, 0.25, 0.25]),
         "priority": ft.federation.prioritize(quadratics, [True, False]),
-        "law of sets": JointLaw(np.array([[True, False], [True, True]]), np.array([0.5, 0.5])),
     }
 
 

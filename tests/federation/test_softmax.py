@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from fedtheory.datasets.bundled import wine
+from fedtheory.datasets.synthetic_softmax import synthetic
 from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.federation._cross_entropy import sample_losses
 from fedtheory.federation.client_data import FederatedData
@@ -139,7 +139,7 @@ def test_smoothness_with_fewer_samples_than_features_is_the_same_bound():
 
 @pytest.mark.parametrize("l2", [1e-4, 1e-2, 1.0])
 def test_minimizers_have_a_tiny_gradient_and_no_other_solver_goes_below(l2):
-    fed = SoftmaxFederation(wine(4, rng=1), l2)
+    fed = SoftmaxFederation(synthetic(1, 1, 4, rng=1, num_features=13, num_classes=3, max_samples=50), l2)
     assert np.linalg.norm(fed.gradient(fed.minimizer)) <= 1e-10
     start = np.random.default_rng(0).standard_normal(fed.dim)
     rival = minimize(fed.loss, start, jac=fed.gradient, method="L-BFGS-B", options={"maxiter": 2000})
@@ -150,7 +150,7 @@ def test_minimizers_have_a_tiny_gradient_and_no_other_solver_goes_below(l2):
 
 
 def test_local_minimizers_are_the_minimizers_of_the_clients_alone():
-    fed = SoftmaxFederation(wine(4, rng=1), l2=0.01)
+    fed = SoftmaxFederation(synthetic(1, 1, 4, rng=1, num_features=13, num_classes=3, max_samples=50), l2=0.01)
     for k in range(4):
         alone = SoftmaxFederation(fed.data.take([k]), l2=0.01)
         np.testing.assert_allclose(fed.local_minimizers[k], alone.minimizer, atol=2e-10 / 0.01)
@@ -162,7 +162,7 @@ def test_local_minimizers_are_the_minimizers_of_the_clients_alone():
 
 def test_the_minimizer_of_thousands_of_parameters_is_that_of_the_few_that_matter():
     # Features that are 0 keep their coefficients at 0; so many are solved for without a Hessian.
-    few = SoftmaxFederation(wine(4, rng=1), l2=0.01)
+    few = SoftmaxFederation(synthetic(1, 1, 4, rng=1, num_features=13, num_classes=3, max_samples=50), l2=0.01)
     padded = np.hstack([few.data.features, np.zeros((few.data.num_samples, 700))])
     many = SoftmaxFederation(FederatedData(padded, few.data.labels, few.data.offsets, few.data.num_classes), l2=0.01)
     assert many.dim > 2000
