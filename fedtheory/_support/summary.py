@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
-from typing import Any, final
+from typing import Any, Protocol, final
 
 from fedtheory._support.wording import format_value, plain
 
-__all__ = ["Summary", "html_table", "short_text"]
+__all__ = ["Displayed", "Summary", "html_table", "short_text"]
 
 _WIDEST = 100
 
@@ -54,6 +54,19 @@ class Summary:
             for name, value in self.rows.items()
         )
         return f"<table><caption>{escape(self.title)}</caption><tr>{'</tr><tr>'.join(rows)}</tr></table>"
+
+
+class Displayed(Protocol):
+    """Values that are displayed by their summary: one line in a terminal, a table in a notebook."""
+
+    @property
+    def _summary(self) -> Summary: ...
+
+    def __repr__(self) -> str:
+        return self._summary.line
+
+    def _repr_html_(self) -> str:
+        return self._summary.html
 
 
 def html_table(head: Iterable[str], rows: Iterable[Iterable[Any]], title: str = "") -> str:

@@ -23,7 +23,7 @@ def digits(
     min_samples: int = 10,
     test_fraction: float = 0.1,
 ) -> FederatedData:
-    """Handwritten digits: 1797 images, 8 x 8 pixels divided by 16, 10 classes.
+    """Handwritten digits: 1797 images, 8 x 8 pixels divided by 16, 10 classes; needs scikit-learn.
 
     Parameters
     ----------
@@ -31,15 +31,8 @@ def digits(
         Seed, SeedSequence or Generator; the partition and the held-out share have separate streams.
     partition
         ``dirichlet`` (with ``concentration``), ``shards`` (``shards_per_client`` of one class each) or ``power_law``.
-    concentration, shards_per_client
-        Parameters of the chosen partition; the other one is ignored.
     min_samples
         Smallest number of samples of a client, including held-out ones (not for shards, whose sizes are nearly equal).
-
-    Raises
-    ------
-    ImportError
-        If scikit-learn is not installed.
 
     Examples
     --------

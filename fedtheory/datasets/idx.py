@@ -50,18 +50,8 @@ def read_idx(path: str | Path) -> npt.NDArray[np.uint8]:
 def read_idx_pair(images: str | Path, labels: str | Path) -> tuple[Features, Labels]:
     """Pooled samples of two IDX files: features in [0, 1], (N, rows * columns), float32, and labels, (N,).
 
-    Features have single precision and need half of the memory of a federation's samples.
-
-    Parameters
-    ----------
-    images
-        Unsigned bytes, shape (N, ...), which are divided by 255 and rounded once. The content may have 2 GiB.
-    labels
-        Unsigned bytes, shape (N,).
-
-    Examples
-    --------
-    Two images with one row of two pixels each, and their labels:
+    ``images`` contains unsigned bytes, shape (N, ...), which are divided by 255 and rounded once; ``labels`` unsigned
+    bytes, shape (N,). Each may have 2 GiB.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

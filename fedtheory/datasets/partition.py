@@ -39,9 +39,8 @@ def dirichlet_partition(
     """Split each class among the clients, with shares from the symmetric Dirichlet law ``Dir_K(concentration)``.
 
     A small concentration gives clients of unequal sizes with few classes each. Clients with fewer than ``min_samples``
-    are filled up with random samples of the currently largest client.
-
-    The result is K arrays of row numbers, increasing, disjoint, covering 0..N-1.
+    are filled up with random samples of the currently largest client. The result is K arrays of row numbers,
+    increasing, disjoint, covering 0..N-1.
 
     Parameters
     ----------
@@ -89,26 +88,10 @@ def shard_partition(
     """Cut the samples, sorted by class, into ``num_clients * shards_per_client`` shards and assign them at random.
 
     Every shard has a single class. A class gets a number of shards proportional to its number of samples, at least one,
-    with sizes that differ by at most 1.
+    with sizes that differ by at most 1. ``labels`` and the result are those of ``dirichlet_partition``.
 
-    The result is K arrays of row numbers, disjoint, covering 0..N-1.
-
-    Parameters
-    ----------
-    labels
-        Classes of the pooled samples, integers, shape (N,).
-
-    Raises
-    ------
-    ValueError
-        If there are fewer samples than shards, or fewer shards than classes.
-
-    Notes
-    -----
     FedALIGN, Appendix B.1 (uni-class shards), after McMahan et al. (2017), section 3, whose shards may mix classes.
 
-    Examples
-    --------
     >>> sorted(part.tolist() for part in shard_partition([1, 0, 1, 0], num_clients=2, shards_per_client=1))
     [[0, 2], [1, 3]]
     """
@@ -141,26 +124,15 @@ def power_law_partition(
     """Split the samples into parts with sizes proportional to draws from the density ``power x^(power-1)``.
 
     Each client first gets ``min_samples``; the rest of the N samples is shared in proportion to the draws, rounded by
-    the largest remainders.
+    the largest remainders. ``labels`` and the result are those of ``dirichlet_partition``.
 
-    The result is K arrays of row numbers, disjoint, covering 0..N-1.
+    If ``concentration`` is None, samples are assigned at random. Otherwise the class shares of a client are drawn from
+    the symmetric Dirichlet law over the classes. The clients get their samples one after the other, in random order;
+    samples of an exhausted class are replaced by samples of the client's other classes, or of any class.
 
-    Parameters
-    ----------
-    labels
-        Classes of the pooled samples, integers, shape (N,).
-    concentration
-        None assigns samples at random. Otherwise the class shares of a client are drawn from the symmetric Dirichlet
-        law over the classes. The clients get their samples one after the other, in random order; samples of an
-        exhausted class are replaced by samples of the client's other classes, or of any class.
-
-    Notes
-    -----
     Cho, Wang, Joshi (2020), Appendix F: density 3x^2 on (0, 1). GreedyFed (2024), Section IV: with label skew of
     concentration 1e-4, 0.1 or 100.
 
-    Examples
-    --------
     >>> [len(part) for part in power_law_partition([0] * 10, num_clients=3, min_samples=2)]
     [3, 3, 4]
     """
@@ -287,31 +259,10 @@ def capped_dirichlet_partition(
     """Split each class in turn, with Dirichlet shares, among the clients that still have fewer than N/K samples.
 
     The shares are drawn from ``Dir_K(concentration)``; those of clients that already have N/K samples are removed, and
-    the others rescaled to sum 1. Everything is drawn again until every client has ``min_samples``. The sizes differ
-    less than those of ``dirichlet_partition``, which includes all clients and fills up small ones.
+    the others rescaled to sum 1. Everything is drawn again, at most a thousand times, until every client has
+    ``min_samples``. The sizes differ less than those of ``dirichlet_partition``, whose arguments and result these are.
 
-    The result is K arrays of row numbers, increasing, disjoint, covering 0..N-1.
-
-    Parameters
-    ----------
-    labels
-        Classes of the pooled samples, integers, shape (N,).
-    num_clients, min_samples
-        Number K of clients, and the smallest number of samples of a client; ``num_clients * min_samples`` may not
-        exceed N.
-
-    Raises
-    ------
-    ValueError
-        If a thousand draws leave a client with fewer than ``min_samples``.
-
-    Notes
-    -----
     The partition in the FMNIST experiments of Cho, Wang, Joshi (2020), after Yurochkin et al. (2019).
-
-    Examples
-    --------
-    The client with both samples of class 0 is excluded from class 1:
 
     >>> [len(part) for part in capped_dirichlet_partition([0, 0, 1, 1], 2, concentration=1.0, min_samples=2)]
     [2, 2]

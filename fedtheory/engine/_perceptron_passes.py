@@ -152,14 +152,13 @@ class PerceptronArrays(NamedTuple):
 
     ``features`` (N, P) end with the constant 1 and zeros. ``labels`` and ``rows`` (0..N-1) are (N,). ``layers`` (L, 6)
     holds for each layer the number of units, the number of inputs including the constant, the padded numbers of rows
-    and columns, and the offsets of its matrix and its block. ``dropout`` (L,) is the share of each layer's outputs that
-    is dropped in training, 0 for the last layer. ``order`` holds each client's rows in the order of the current
-    shuffle. ``known_losses`` (K,) are the losses at ``known_model`` (v,). ``padded`` (4, total) holds weights,
-    gradient, velocity and the server's weights. ``blocks`` holds a layer's outputs (rows + 2, BLOCK); its last two rows
-    are scratch. ``hidden`` (L, BLOCK, widest) holds the inputs of each layer after the first, sample by sample, and in
-    the place of the first layer their derivatives. ``batch`` holds the numbers of the samples in the block, and
-    ``counting`` is 0, 1, 2, ... ``products`` (M + 1, blocks, rows, BLOCK) holds the first layer's outputs of the
-    server's model and of M updates for all samples; it is empty unless coalitions are valued.
+    and columns, and the offsets of its matrix and its block. ``dropout`` (L,) is 0 for the last layer. ``order`` holds
+    each client's rows in the order of the current shuffle. ``known_losses`` (K,) are the losses at ``known_model``
+    (v,). ``padded`` (4, total) holds weights, gradient, velocity and the server's weights. ``blocks`` holds a layer's
+    outputs (rows + 2, BLOCK); its last two rows are scratch. ``hidden`` (L, BLOCK, widest) holds the inputs of each
+    layer after the first, sample by sample, and in place of the first layer their derivatives. ``batch`` holds the
+    numbers of the samples in the block, and ``counting`` is 0, 1, 2, ... ``products`` (M + 1, blocks, rows, BLOCK)
+    holds the first layer's outputs of the server's model and of M updates; it is empty unless coalitions are valued.
     """
 
     features: Array

@@ -15,11 +15,7 @@ Whole = npt.NDArray[np.int64]
 
 
 def own_steps(local_steps: Any, num_clients: int, num_rounds: int) -> tuple[int, Whole]:
-    """Return the largest number of local steps, and the steps per client, in one row or one per round, if they differ.
-
-    >>> own_steps([3, 5], num_clients=2, num_rounds=7)
-    (5, array([[3, 5]]))
-    """
+    """Return the largest number of local steps, and those of clients, in one row or one per round, if they differ."""
     if isinstance(local_steps, Stragglers):
         all_epochs = local_steps.num_epochs * local_steps.num_batches
         return all_epochs, np.atleast_2d(local_steps.local_steps(num_clients, num_rounds))

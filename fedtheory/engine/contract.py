@@ -1,9 +1,8 @@
 """Declarations of the slots, arguments and records of the round loop.
 
 The loop calls a family's kernels (``KERNELS``), a strategy's rules (``fedtheory.selection.rules``) and a method's
-(``fedtheory.methods.rules``). To add a slot, add an entry to one of these tables and a call to the loop. To add a
-record, add an entry to ``RECORDS`` and a line to the loop. Signatures, error messages and the page *Contracts* of the
-documentation are generated from the entries.
+(``fedtheory.methods.rules``). Signatures, error messages and the page *Contracts* of the documentation are generated
+from the entries. To add a slot or a record, add an entry to a table and a line to the loop.
 """
 
 from collections.abc import Callable
@@ -53,12 +52,10 @@ def refuse_batches(work: LocalWork) -> None:
 class Family:
     """Layout of a problem for the round loop: a NamedTuple of arrays, three kernels, and the reference value of excess.
 
-    ``mistakes`` takes the arguments of ``losses`` and writes the shares of misclassified samples; None if the family is
-    not a classifier. ``sharing`` takes this family and the largest number of clients per round, and returns a family
-    with the kernel ``coalition``, which evaluates coalitions faster than ``excess``; None if there is no such kernel.
-    ``private`` contains the names of the arrays, or records of arrays, that the kernels write; each replicate gets its
-    own copy. ``shapes`` are the shapes of the parameter matrices of a model, where federations of the same dimension
-    can differ in them.
+    ``mistakes`` takes the arguments of ``losses`` and writes the shares of misclassified samples. ``sharing`` takes
+    this family and the largest number of clients per round, and returns a family with the kernel ``coalition``, which
+    evaluates coalitions faster than ``excess``. ``private`` contains the names of the arrays that the kernels write;
+    each replicate gets its own copy. ``shapes`` are those of the parameter matrices of a model.
     """
 
     arrays: Any

@@ -18,9 +18,7 @@ class Stragglers:
     """Numbers of local steps with stragglers: a random fraction of the clients completes fewer epochs.
 
     ``round(fraction K)`` clients, a uniform subset, take a number of epochs that is uniform on 1..E; the others take E.
-
-    GreedyFed (2024), Section IV, sets ``E_k`` "similar to" FedProx and does not say whether it is drawn in each round.
-    FedProx draws it in each round.
+    GreedyFed (2024), Section IV, does not say whether it is drawn in each round, as in FedProx.
 
     Parameters
     ----------
@@ -29,15 +27,9 @@ class Stragglers:
     num_epochs, num_batches
         E, and steps per epoch.
     drawn
-        ``once``: the slow clients and their numbers of epochs are the same in all rounds. ``each round``: both are
-        drawn in each round.
+        Whether the slow clients and their numbers of epochs are drawn ``once`` or in ``each round``.
     seed
         Seed of the draws, which are the same for all replicates.
-
-    Examples
-    --------
-    >>> Stragglers(0.4, 3, num_batches=5).local_steps(num_clients=5, num_rounds=2)
-    array([15, 15,  5, 15,  5])
     """
 
     fraction: float
@@ -68,10 +60,10 @@ class Stragglers:
 
 
 def privacy_noise(num_clients: int, sigma: float, rng: RNGLike = 0) -> Array:
-    """Variances ``sigma_k^2`` of the noise that clients add to returned parameters, shape (K,).
+    """Variances ``sigma_k^2`` of the noise that clients add to returned parameters (``fedavg(returned_noise=)``), (K,).
 
     The standard deviations are ``sigma_k = (j - 1) sigma / K`` for the client at position j = 1..K of a random order.
-    For ``fedavg(returned_noise=...)``. Source: GreedyFed (2024), Section IV.
+    Source: GreedyFed (2024), Section IV.
 
     >>> print(sorted(privacy_noise(4, sigma=8.0).tolist()))
     [0.0, 4.0, 16.0, 36.0]

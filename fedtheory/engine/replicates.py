@@ -131,11 +131,7 @@ class Functions:
 
 
 def functions_of(job: Job) -> Functions:
-    """Fill the slots, and compile a user's rules with checked indices.
-
-    A TypeError is raised if a rule does not follow the signature of its slot, or the arrays of two federations differ
-    in their types.
-    """
+    """Fill the slots, and compile a user's rules with checked indices; TypeError if a rule does not fit its slot."""
     for family in (job.validation, job.test):
         if family is not None and numba.typeof(family.arrays) != numba.typeof(job.family.arrays):
             message = "validation and test samples must have arrays of the types of those of fed, got others"

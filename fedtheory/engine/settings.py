@@ -42,10 +42,9 @@ _NONNEGATIVE = ("gradient_noise", "relative_noise", "proximal_weight")
 @final
 @dataclass(frozen=True, eq=False)
 class Settings:
-    """The validated arguments of ``fedavg`` that determine its result.
+    """The validated arguments of ``fedavg`` that determine its result; ``fedavg(**vars(settings))`` repeats the run.
 
-    They are the objects that were passed to ``fedavg``, except that writable arrays are copied and the seed is a seed
-    sequence from which nothing has been spawned. ``fedavg(**vars(settings))`` therefore repeats the run.
+    Writable arrays are copied, and the seed is a seed sequence from which nothing has been spawned.
     """
 
     fed: Federation

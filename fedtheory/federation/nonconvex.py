@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn, final, overload
+from typing import Any, NoReturn, final
 
 import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
-from fedtheory._support.summary import Summary
+from fedtheory._support.summary import Displayed, Summary
 from fedtheory._support.validate import Array
 from fedtheory.errors import AssumptionViolated
 from fedtheory.federation._models import models_of
@@ -20,7 +19,7 @@ __all__ = ["NonconvexFederation"]
 
 @final
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class NonconvexFederation:
+class NonconvexFederation(Displayed):
     r"""Clients with equal wells at the origin and different tilts, ``F_k(w) = sum_j a_j phi(w_j) + <b_k, w>``.
 
     Here ``phi(t) = t^2 / (1 + t^2)``, with ``-1/2 <= phi'' <= 2``. The weighted mean of the tilts is subtracted from
@@ -73,10 +72,6 @@ class NonconvexFederation:
         result: Array = np.asarray(self.loss(w))[..., None] + models_of(w, self.dim) @ self.tilts.T
         return result
 
-    @overload
-    def loss(self, w: Sequence[float]) -> float: ...
-    @overload
-    def loss(self, w: npt.ArrayLike) -> Any: ...
     def loss(self, w: npt.ArrayLike) -> Any:
         """F at models of shape (..., v); returns shape (...), a float for one model."""
         return np.asarray(np.einsum("...i,i->...", phi(models_of(w, self.dim)), self.amplitudes))[()]
@@ -132,12 +127,6 @@ class NonconvexFederation:
     def dissimilarity(self) -> float:
         """``rho = sum_k p_k |grad F_k(w) - grad F(w)|^2`` at every w (Optimal Client Sampling, Assumption 9)."""
         return float((self.weights @ self.tilts**2).sum())
-
-    def __repr__(self) -> str:
-        return self._summary.line
-
-    def _repr_html_(self) -> str:
-        return self._summary.html
 
     @property
     def _summary(self) -> Summary:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, final, overload
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.cached import cached_property
-from fedtheory._support.summary import Summary
+from fedtheory._support.summary import Displayed, Summary
 from fedtheory._support.threads import pinned
 from fedtheory._support.validate import Array
 from fedtheory.errors import AssumptionViolated, OracleError
@@ -24,8 +23,8 @@ __all__ = ["SoftmaxFederation"]
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class SoftmaxFederation:
-    r"""Clients with the mean cross-entropy of their samples, ``F_k(W) = 1/n_k sum_i l(W x_i, y_i) + l2/2 ||W||^2``.
+class SoftmaxFederation(Displayed):
+    """Clients with the mean cross-entropy of their samples, ``F_k(W) = 1/n_k sum_i l(W x_i, y_i) + l2/2 ||W||^2``.
 
     Here ``l(z, y) = logsumexp(z) - z_y``. A constant feature 1 is appended to every sample, whose weights are the
     biases. A model is the flattened W, shape (C, f + 1) with the biases as last column: parameter ``c (f + 1) + j``
@@ -50,11 +49,6 @@ class SoftmaxFederation:
     >>> fed = SoftmaxFederation(data, l2=0.5)
     >>> fed.dim, fed.losses(np.zeros(4)) / np.log(2)
     (4, array([1., 1.]))
-
-    For client 0 and class 1 the mean of (1/2 - 0) (0, 1) and (1/2 - 1) (1, 1); class 0 has the opposite gradient.
-
-    >>> fed.gradients(np.zeros(4))[0]
-    array([ 0.25,  0.  , -0.25,  0.  ])
     """
 
     data: FederatedData
@@ -90,10 +84,6 @@ class SoftmaxFederation:
         """All F_k at models of shape (..., v); returns shape (..., K)."""
         return at_each(w, self.dim, self._losses, (self.num_clients,))
 
-    @overload
-    def loss(self, w: Sequence[float]) -> float: ...
-    @overload
-    def loss(self, w: npt.ArrayLike) -> Any: ...
     def loss(self, w: npt.ArrayLike) -> Any:
         """F at models of shape (..., v); returns shape (...), a float for one model."""
         return np.asarray(self.losses(w) @ self.weights)[()]
@@ -205,12 +195,6 @@ class SoftmaxFederation:
         norms2 = np.sum(self.inputs**2, axis=1)
         radius = max(float(np.linalg.norm(model)), float(np.sqrt(2 * norms2.max())) / self.l2)
         return float((np.sqrt(client_means(self.data, 2.0 * norms2).max()) + self.l2 * radius) ** 2)
-
-    def __repr__(self) -> str:
-        return self._summary.line
-
-    def _repr_html_(self) -> str:
-        return self._summary.html
 
     @property
     def _summary(self) -> Summary:

@@ -149,12 +149,7 @@ class Method(Protocol):
 
 
 def method_rules_of(method: Method, weights: Array, initial: Array) -> MethodRules:
-    """Return the rules of a method for objective weights, shape (K,), and the model before round 0, shape (v,).
-
-    >>> from fedtheory.methods.scaffold import Scaffold
-    >>> method_rules_of(Scaffold(), np.array([0.25, 0.75]), np.zeros(3)).state_size
-    3
-    """
+    """Return the rules of a method for objective weights, shape (K,), and the model before round 0, shape (v,)."""
     if isinstance(method, type) or not callable(getattr(method, "method_rules", None)):
         known = f"the class {method.__name__}" if isinstance(method, type) else truncate(method)
         message = f"method must be a value with a method method_rules(weights, initial), got {known}"

@@ -28,14 +28,10 @@ __all__ = ["power_of_choice_inclusion"]
 def power_of_choice_inclusion(
     weights: npt.ArrayLike, losses: npt.ArrayLike, num_selected: int, num_candidates: int
 ) -> Array:
-    r"""Probability that Power-of-Choice selects each client, shape (K,); the sum is m.
+    """Probability that Power-of-Choice selects each client, shape (K,); the sum is m.
 
     The server draws d candidates without replacement with probabilities proportional to the weights, and selects the m
-    candidates with the largest losses. Ties are broken at random.
-
-    A node of the integration takes about ``K (d + m)`` operations, at most ``d (K - d)`` for each of three passes.
-    About ``6 sqrt(d)`` nodes contribute unless weights differ by orders of magnitude. Probabilities below 1e-300 are
-    not accurate.
+    candidates with the largest losses. Ties are broken at random. Probabilities below 1e-300 are not accurate.
 
     The selection rule is that of Cho, Wang, Joshi (2020), section 4; the law is derived in this library.
 
@@ -63,11 +59,7 @@ def power_of_choice_inclusion(
 
 
 def inclusion_by_losses(weights: npt.ArrayLike, num_selected: int, num_candidates: int) -> Callable[[Array], Array]:
-    """Return ``power_of_choice_inclusion`` as a function of the losses, which are not validated.
-
-    >>> (inclusion_by_losses([1, 2, 3], 1, 2)(np.array([3.0, 2.0, 1.0])) * 12).round(12)
-    array([5., 7., 0.])
-    """
+    """Return ``power_of_choice_inclusion`` as a function of the losses, which are not validated."""
     p, m, d = _arguments(weights, num_selected, num_candidates)
     return lambda losses: _inclusion(p, losses, m, d, integrate)
 

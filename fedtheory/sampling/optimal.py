@@ -36,11 +36,6 @@ def optimal_probabilities(norms: npt.ArrayLike, expected_size: float) -> Array:
     expected_size
         Budget m: the expected number of sampled clients, any real number in (0, n].
 
-    Notes
-    -----
-    Clients at the threshold are saturated and the threshold is recomputed until nothing changes: at most ``ceil(m)``
-    passes, two or three for typical norms. Multiplying all norms by a power of two does not change the result.
-
     Examples
     --------
     With one client expected, probabilities are proportional to the norms; with two, client 3 reaches 1 exactly.

@@ -25,13 +25,12 @@ __all__ = ["ActiveFederated", "ActiveFederatedByReports"]
 @final
 @dataclass(frozen=True)
 class ActiveFederated:
-    r"""Sampling of most clients by valuation ``v_k = sqrt(n_k) F_k(w)``, the others uniformly; plain mean.
+    """Sampling of most clients by valuation ``v_k = sqrt(n_k) F_k(w)``, the others uniformly; plain mean.
 
     Of the K clients the ``floor(dropped K)`` of smallest valuation are dropped, ties at random. Of those kept, ``(1 -
     explored) m`` (rounded, at least 1 and at most all) are drawn without replacement, with probabilities proportional
-    to ``exp(sharpness v_k)`` among those left. The rest of the cohort is drawn uniformly from all other clients,
-    including dropped ones. A valuation is updated only when its client is selected, at the server's model of that
-    round: each selected client evaluates its loss once and sends it.
+    to ``exp(sharpness v_k)`` among those left. The rest of the cohort is drawn uniformly from all other clients. A
+    valuation is updated only when its client is selected, at the server's model of that round.
 
     Parameters
     ----------
@@ -42,13 +41,12 @@ class ActiveFederated:
     dropped, sharpness, explored
         Parameters alpha_1, alpha_2 and alpha_3 of the source.
     initial_loss
-        Initial valuations are ``sqrt(n_k)`` times this. The source does not specify them. With 0 all are equal, and the
-        first selected clients are preferred from then on; ``log C`` is the loss of a softmax model of zeros.
+        Initial valuations are ``sqrt(n_k)`` times this, which the source does not specify. With 0 the first selected
+        clients are preferred from then on; ``log C`` is the loss of a softmax model of zeros.
 
     Notes
     -----
-    Goetz et al. (2019), "Active federated learning"; ``afl`` of Cho, Wang, Joshi (2020). With l2 > 0 the losses include
-    the ridge term.
+    Goetz et al. (2019), "Active federated learning"; ``afl`` of Cho, Wang, Joshi (2020).
     """
 
     num_selected: int
@@ -71,9 +69,6 @@ class ActiveFederated:
     def scheme(self) -> Scheme:
         """Active federated learning, plain mean; the valuations depend on losses of earlier rounds."""
         return Scheme("active", "mean", memoryless=False)
-
-    def law(self, weights: Array) -> None:
-        """Return None: the draws depend on losses of earlier rounds."""
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the compiled rules."""
@@ -184,7 +179,7 @@ def _take_all_and_remember(round_index, table, memory, weights, candidates, loss
 @final
 @dataclass(frozen=True)
 class ActiveFederatedByReports:
-    r"""Sampling of ``floor((1 - explored) m)`` clients by their last reported losses, the others uniformly; plain mean.
+    """Sampling of ``floor((1 - explored) m)`` clients by their last reported losses, the others uniformly; plain mean.
 
     A client's report is its mean loss over the local steps of its last participation, which it sends with its update;
     before the first participation it is minus infinity. In each round the ``floor(dropped K)`` smallest reports, ties
@@ -192,19 +187,8 @@ class ActiveFederatedByReports:
     without replacement and proportional to ``exp(sharpness report)`` among the remaining finite reports. If there are
     too few of these, as in the first round, uniform draws replace them.
 
-    Parameters
-    ----------
-    num_selected
-        Number m of clients per round.
-    dropped, sharpness, explored
-        As in ``ActiveFederated``.
-
-    Notes
-    -----
-    ``afl`` of Cho, Wang, Joshi (2020), after Goetz et al. (2019), see ``ActiveFederated``; the papers leave different
-    details open. Here losses are not multiplied by ``sqrt(n_k)``, and no loss at the server's model is evaluated. Of
-    three clients two are drawn by loss and one uniformly, whereas ``ActiveFederated`` rounds ``(1 - 0.1) 3`` to the
-    nearest integer and draws all three by loss.
+    ``dropped``, ``sharpness`` and ``explored`` are those of ``ActiveFederated``; the papers leave different details
+    open. This is ``afl`` of Cho, Wang, Joshi (2020), without the factor ``sqrt(n_k)``.
     """
 
     num_selected: int
@@ -222,9 +206,6 @@ class ActiveFederatedByReports:
     def scheme(self) -> Scheme:
         """Active federated learning, plain mean; the reports are those of earlier rounds."""
         return Scheme("active", "mean", memoryless=False)
-
-    def law(self, weights: Array) -> None:
-        """Return None: the draws depend on losses of earlier rounds."""
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the compiled rules."""

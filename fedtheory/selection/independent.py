@@ -28,9 +28,10 @@ LAWS = ("optimal", "approximate", "uniform")
 @final
 @dataclass(frozen=True)
 class Independent:
-    r"""Independent sampling of updates, client i with probability p_i and coefficient ``w_i / p_i``.
+    """Independent sampling of updates, client i with probability p_i and coefficient ``w_i / p_i``.
 
-    The aggregate ``sum_{i in S} (w_i / p_i) U_i`` is unbiased. If no client sends, the model does not change.
+    The aggregate ``sum_{i in S} (w_i / p_i) U_i`` is unbiased. If no client sends, the model does not change. Clients
+    with zero updates or of weight zero do not send.
 
     Source: Chen, Horvath and Richtarik (2022), Algorithms 1 (optimal) and 2 (approximate), Appendix E (candidates).
 
@@ -46,22 +47,13 @@ class Independent:
         Largest number of rescalings for ``approximate``.
     num_candidates
         Number s of clients that train and send their norms, at least m; None for all, as ``uniform`` requires. In each
-        round they are a uniform subset Q of size s that is drawn before the training. The laws are those given Q.
+        round they are a uniform subset that is drawn before the training. Their coefficients are ``w_i n / (s p_i)``.
 
     Notes
     -----
-    With candidates the coefficient is ``w_i n / (s p_i)``: Appendix E of the paper, (39), with a set Q of available
-    clients that the server draws, and ``q_i = s / n``. The estimator is unbiased, since Q is independent of the
-    updates. Its variance is the mean over Q of the variance given Q plus the variance of Q, ``(n / s) (n - s) / (n - 1)
-    (sum_i |w_i U_i|^2 - |sum_i w_i U_i|^2 / n)``. The other clients do not train.
-
-    Numbers sent to the server, in floats of 64 bits (with candidates s replaces n): in addition to the updates,
-    ``optimal`` sends n norms. ``approximate`` sends n norms and, in every pass, two numbers per client: its probability
-    and a one if it is below 1, else two zeros. The pass that finds nothing to rescale counts unless ``max_iterations``
-    is reached first. ``uniform`` sends updates only. Numbers sent to clients are not counted: ``optimal`` sends each
-    client its probability; ``approximate`` broadcasts the sum of the norms and one factor per pass.
-
-    Clients with zero updates or of weight zero do not send.
+    Floats sent to the server in addition to the updates (with candidates s replaces n): ``optimal`` sends n norms;
+    ``approximate`` sends n norms and, in every pass, two numbers per client. The pass that finds nothing to rescale
+    counts unless ``max_iterations`` is reached first. Numbers sent to clients are not counted.
 
     Examples
     --------

@@ -25,21 +25,14 @@ __all__ = ["Periodic"]
 class Periodic:
     """Participation of given clients with given aggregation weights in each round of a period.
 
-    Cyclic participation of P groups has one row per group. Participation is fair if the mean of the rows is p, so that
-    groups of equal total weight take turns.
+    Cyclic participation of P groups has one row per group, such as ``Periodic(np.eye(3))``. Participation is fair if
+    the mean of the rows is p, so that groups of equal total weight take turns.
 
     Parameters
     ----------
     shares
         Aggregation weights q_rk, shape (P, K): nonnegative, with sum 1 in each row. Round r uses row ``r mod P``, and
         clients of share 0 do not take part. If clients are absent, the others' shares are divided by their sum.
-
-    Examples
-    --------
-    Three clients take turns:
-
-    >>> Periodic(np.eye(3)).shares
-    ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
     """
 
     shares: npt.ArrayLike

@@ -21,7 +21,7 @@ def softmax_utilities(
     features: npt.ArrayLike,
     labels: npt.ArrayLike,
 ) -> Array:
-    r"""Table of the utilities ``U(A) = -loss(w_A)`` of all coalitions, ``w_A = sum_A n_k w_k / sum_A n_k``.
+    """Table of the utilities ``U(A) = -loss(w_A)`` of all coalitions, ``w_A = sum_A n_k w_k / sum_A n_k``.
 
     The loss is the mean cross-entropy on the server's validation samples. The model of the empty coalition is the one
     before the round. Logits are linear in the model, so each client's logits are computed once. The table, shape
@@ -29,10 +29,9 @@ def softmax_utilities(
 
     Parameters
     ----------
-    before
-        Model before the round, shape (v,), ``v = C (f + 1)``, flattened as in ``SoftmaxFederation``.
-    models
-        Models of the M <= 20 clients, shape (M, v).
+    before, models
+        Model before the round, shape (v,), ``v = C (f + 1)``, flattened as in ``SoftmaxFederation``, and models of the
+        M <= 20 clients, shape (M, v).
     weights
         Positive n_k, shape (M,); only their ratios matter.
     features, labels
