@@ -22,11 +22,7 @@ class Summary:
 
     @property
     def line(self) -> str:
-        """The summary as one call.
-
-        >>> Summary("Federation", {"num_clients": 3, "mu": 0.1 + 0.2}).line
-        'Federation(num_clients=3, mu=0.3)'
-        """
+        """The summary as one call."""
         return plain(f"{self.title}({', '.join(f'{name}={format_value(value)}' for name, value in self.rows.items())})")
 
     @property
@@ -70,11 +66,7 @@ class Displayed(Protocol):
 
 
 def html_table(head: Iterable[str], rows: Iterable[Iterable[Any]], title: str = "") -> str:
-    """Return a table with a row of column titles; all text is escaped.
-
-    >>> html_table(["d", "gap"], [[3, 1 / 3]], "a < b")
-    '<table><caption>a &lt; b</caption><tr><th>d</th><th>gap</th></tr><tr><td>3</td><td>0.3333</td></tr></table>'
-    """
+    """Return a table with a row of column titles; all text is escaped."""
     caption = f"<caption>{escape(title)}</caption>" if title else ""
     lines = ["".join(f"<th>{escape(name)}</th>" for name in head)]
     lines += ["".join(f"<td>{escape(format_value(value))}</td>" for value in row) for row in rows]

@@ -168,22 +168,10 @@ def _counts_by_class(left: Labels, size: int, concentration: float, draw: np.ran
 
 
 class Heterogeneity(NamedTuple):
-    """Heterogeneity of the clients' labels.
+    """Label distributions of the clients (K, C), the pooled one (C,), and their total variation distances (K,).
 
-    Attributes
-    ----------
-    sizes
-        Number of samples of each client, shape (K,).
-    label_distributions
-        Share of each class in each client, shape (K, C).
-    pooled_distribution
-        Share of each class in all samples, shape (C,).
-    total_variation
-        ``1/2 sum_c |share_kc - pooled share_c|`` of each client, shape (K,): 0 for equal laws, below 1.
-    mean_total_variation
-        Its average, weighted by the sizes.
-    num_classes_present
-        Number of classes that each client has samples of, shape (K,).
+    ``total_variation`` is ``1/2 sum_c |share_kc - pooled share_c|``: 0 for equal laws, below 1. Its mean is weighted by
+    the sizes. ``num_classes_present`` are the numbers of classes that each client has samples of, shape (K,).
     """
 
     sizes: Labels

@@ -10,8 +10,7 @@ client. Only positive numbers are added and multiplied, so every probability has
 from __future__ import annotations
 
 # mypy: allow-untyped-calls
-from collections.abc import Callable, Iterable
-from itertools import product
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -55,13 +54,13 @@ def power_of_choice_inclusion(
     """
     p, m, d = _arguments(weights, num_selected, num_candidates)
     ranking = validate.array("losses", losses, shape=(np.size(weights),))
-    return _inclusion(p, ranking, m, d, _with_numpy if np.count_nonzero(p) <= _FEW_CLIENTS else integrate)
+    return _inclusion(p, ranking, m, d)
 
 
 def inclusion_by_losses(weights: npt.ArrayLike, num_selected: int, num_candidates: int) -> Callable[[Array], Array]:
     """Return ``power_of_choice_inclusion`` as a function of the losses, which are not validated."""
     p, m, d = _arguments(weights, num_selected, num_candidates)
-    return lambda losses: _inclusion(p, losses, m, d, integrate)
+    return lambda losses: _inclusion(p, losses, m, d)
 
 
 def _arguments(weights: Any, num_selected: int, num_candidates: int) -> tuple[Array, int, int]:
@@ -70,7 +69,7 @@ def _arguments(weights: Any, num_selected: int, num_candidates: int) -> tuple[Ar
     return p, validate.count("num_selected", num_selected, high=d), d
 
 
-def _inclusion(p: Array, losses: Array, m: int, d: int, integrate: Callable[..., None]) -> Array:
+def _inclusion(p: Array, losses: Array, m: int, d: int) -> Array:
     drawable = np.flatnonzero(p)
     if d > drawable.size:
         got = format_number(d)
@@ -126,48 +125,10 @@ def _solve_for_z(log_time: float) -> float:
     return float(z)
 
 
-def _with_numpy(
-    p: Array,
-    starts: npt.NDArray[np.int64],
-    ends: npt.NDArray[np.int64],
-    m: int,
-    d: int,
-    times: Array,
-    time_weights: Array,
-    out: Array,
-) -> None:
-    """Compute the results of ``integrate`` with NumPy at all nodes at once, separately for each client."""
-    arrived, waiting = -np.expm1(-np.outer(p, times)), np.exp(-np.outer(p, times))
-
-    def law(clients: Iterable[int], counts: int) -> Array:
-        # Row 0: the probability that c clients arrived. Row 1: the expected rate of the others on this event.
-        found = np.zeros((2, counts, times.size))
-        found[0, 0] = 1.0
-        for k in clients:
-            stays = np.stack([found[0], found[1] + p[k] * found[0]]) * waiting[k]
-            stays[:, 1:] += found[:, :-1] * arrived[k]
-            found = stays
-        return found
-
-    for first, end in zip(starts.tolist(), ends.tolist(), strict=True):
-        above, below = law(range(first), min(m, first + 1)), law(range(end, p.size), min(d, p.size - end + 1))
-        for k in range(first, end):
-            equal = law((i for i in range(first, end) if i != k), min(d, end - first))
-            integrand = np.zeros(times.size)
-            for a, g in product(range(above.shape[1]), range(equal.shape[1])):
-                b = d - 1 - a - g
-                if 0 <= b < below.shape[1]:
-                    x, y, z = above[:, a], equal[:, g], below[:, b]
-                    rate = x[1] * y[0] * z[0] + x[0] * y[1] * z[0] + x[0] * y[0] * z[1]
-                    integrand += min(1.0, (m - a) / (g + 1)) * rate
-            out[k] = (time_weights * arrived[k]) @ integrand
-
-
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (docstrings state the arguments of compiled kernels)
 
 
-_FEW_CLIENTS = 10  # number of clients up to which NumPy takes milliseconds, while compilation takes seconds
 _BLOCK = 16  # number of groups whose laws are kept at a time: 256 kB for a thousand candidates, which fit into a cache
 
 
