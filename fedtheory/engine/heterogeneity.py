@@ -1,7 +1,7 @@
 """Heterogeneous clients for ``fedavg``: numbers of local steps, and privacy noise."""
 
 from dataclasses import dataclass
-from typing import Literal, final
+from typing import Any, Literal, final
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +9,9 @@ import numpy.typing as npt
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
 
-__all__ = ["Stragglers", "privacy_noise"]
+__all__ = ["Stragglers", "noise_variances", "own_steps", "privacy_noise"]
+
+Whole = npt.NDArray[np.int64]
 
 
 @final
@@ -45,7 +47,7 @@ class Stragglers:
         validate.choice("drawn", self.drawn, ("once", "each round"))
         validate.count("seed", self.seed, 0)
 
-    def local_steps(self, num_clients: int, num_rounds: int) -> npt.NDArray[np.int64]:
+    def local_steps(self, num_clients: int, num_rounds: int) -> Whole:
         """Return the local steps of each client, shape (K,), or of each client in each round, shape (T, K)."""
         validate.size("num_clients", num_clients)
         validate.size("num_rounds", num_rounds, 0)
@@ -72,3 +74,27 @@ def privacy_noise(num_clients: int, sigma: float, rng: RNGLike = 0) -> Array:
     largest = validate.moderate("sigma", validate.double("sigma", validate.nonnegative("sigma", sigma)), 1e300)
     deviations: Array = validate.generator(rng).permutation(num_clients) * largest / num_clients
     return deviations**2
+
+
+def own_steps(local_steps: Any, num_clients: int, num_rounds: int) -> tuple[int, Whole]:
+    """Return the largest number of local steps, and those of clients, in one row or one per round, if they differ."""
+    if isinstance(local_steps, Stragglers):
+        all_epochs = local_steps.num_epochs * local_steps.num_batches
+        return all_epochs, np.atleast_2d(local_steps.local_steps(num_clients, num_rounds))
+    given = validate.unmasked("local_steps", local_steps)
+    if given.ndim == 0:
+        return validate.count("local_steps", local_steps), np.empty((0, num_clients), dtype=np.int64)
+    counts: Whole = validate.counts("local_steps", given)
+    validate.array("local_steps", counts, shape=(num_clients,) if counts.ndim == 1 else (num_rounds, num_clients))
+    # the loop is compiled for writable arrays, although it does not write to this one
+    return int(counts.max(initial=1)), np.array(np.atleast_2d(counts), order="C")
+
+
+def noise_variances(variance: Any, num_clients: int) -> Array:
+    """Return the variance of the noise on each client's returned parameters, shape (K,); empty if there is no noise."""
+    variances = validate.array("returned_noise", validate.nonnegative("returned_noise", variance))
+    if not variances.any():
+        return np.empty(0)
+    if variances.ndim == 0:
+        return np.full(num_clients, float(variances))
+    return validate.array("returned_noise", variances, shape=(num_clients,))

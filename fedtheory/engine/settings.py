@@ -12,10 +12,9 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.validate import RNGLike
 from fedtheory._support.wording import truncate
-from fedtheory.engine.clients import noise_variances, own_steps
 from fedtheory.engine.contract import RECORDS, Family, LocalWork
 from fedtheory.engine.families import layout, refuse_unknown
-from fedtheory.engine.heterogeneity import Stragglers
+from fedtheory.engine.heterogeneity import Stragglers, noise_variances, own_steps
 from fedtheory.engine.replicates import Job
 from fedtheory.engine.schedule import step_sizes
 from fedtheory.federation.client_data import FederatedData, test_samples
@@ -118,6 +117,7 @@ class Settings:
             **{name: getattr(self, name) or 0 for name in _COUNTS},
             "server_step_size": self.server_step_size,
             **({} if self.method is None else {"method": repr(self.method)}),
+            "num_replicates": self.num_replicates,
         }
 
     def job(self) -> Job:

@@ -6,7 +6,6 @@ import math
 import os
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -183,8 +182,8 @@ def _trajectory(job: Job, settings: Settings, replicates: list[Replicate]) -> Tr
         records=records,
         counts=np.stack([replicate.counts for replicate in replicates]),
         diverged_at=np.array([replicate.diverged_at for replicate in replicates], dtype=np.int64),
-        config={**settings.config, "num_replicates": len(replicates)},
-        settings=replace(settings, num_replicates=len(replicates)),
+        config=settings.config,
+        settings=settings,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import final
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (selection/rules.py states the arguments of compiled rules)
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
-from fedtheory._support.jit import compiled, inlined
+from fedtheory._support.jit import compiled
 from fedtheory._support.validate import Array
 from fedtheory._support.values import to_tuples
 from fedtheory.selection._draw import keep_largest
@@ -85,26 +85,13 @@ class ActiveFederated:
         )
 
 
-class _Constants(NamedTuple):
-    num_selected: int
-    by_valuation: int
-    dropped: float
-    sharpness: float
-    roots: Array  # of the sample counts (K,)
-
-
-@inlined
-def _read(table):
-    return _Constants(int(table[0]), int(table[1]), table[2], table[3], table[4:])
-
-
 @compiled
 def _draw_cohort(round_index, table, memory, weights, rng, candidates):
-    known = _read(table)
+    num_selected, by_valuation, dropped, sharpness = int(table[0]), int(table[1]), table[2], table[3]
     here, left = _present(weights)
-    size = min(known.num_selected, here)
+    size = min(num_selected, here)
     # The small summand keeps floor(0.75 * 4) at 3 for fractions that are not binary.
-    kept = here - int(np.floor(known.dropped * here + 1e-9))
+    kept = here - int(np.floor(dropped * here + 1e-9))
     filled = 0
     if kept > 0:
         values = np.empty(here)
@@ -112,8 +99,8 @@ def _draw_cohort(round_index, table, memory, weights, rng, candidates):
             values[j] = memory[left[j]]
         best = np.empty(kept, dtype=np.int64)
         keep_largest(left[:here].copy(), values, kept, rng, best)
-        filled = min(known.by_valuation, kept, size)
-        _draw_by_valuation(memory, known.sharpness, best, filled, rng, candidates)
+        filled = min(by_valuation, kept, size)
+        _draw_by_valuation(memory, sharpness, best, filled, rng, candidates)
     _draw_uniformly(left[:here], filled, size, rng, candidates)
     return size
 
@@ -169,7 +156,7 @@ def _draw_uniformly(clients, filled, size, rng, drawn):
 
 @compiled
 def _take_all_and_remember(round_index, table, memory, weights, candidates, losses, rng, chosen):
-    roots = _read(table).roots
+    roots = table[4:]  # of the sample counts
     for i in range(candidates.size):
         chosen[i] = candidates[i]
         memory[candidates[i]] = roots[candidates[i]] * losses[i]
@@ -222,30 +209,18 @@ class ActiveFederatedByReports:
         )
 
 
-class _ReportedConstants(NamedTuple):
-    num_selected: int
-    by_report: int
-    dropped: float
-    sharpness: float
-
-
-@inlined
-def _read_reported(table):
-    return _ReportedConstants(int(table[0]), int(table[1]), table[2], table[3])
-
-
 @compiled
 def _draw_by_reports(round_index, table, memory, weights, candidates, losses, rng, chosen):
-    known = _read_reported(table)
-    _forget(memory, int(np.floor(known.dropped * memory.size + 1e-9)), rng)
+    num_selected, by_report, dropped, sharpness = int(table[0]), int(table[1]), table[2], table[3]
+    _forget(memory, int(np.floor(dropped * memory.size + 1e-9)), rng)
     here, left = _present(weights)
     reported, count = np.empty(here, dtype=np.int64), 0
     for j in range(here):
         reported[count] = left[j]
         count += memory[left[j]] > -np.inf
-    size = min(known.num_selected, here)
-    filled = min(known.by_report, count, size)
-    _draw_by_valuation(memory, known.sharpness, reported[:count], filled, rng, chosen)
+    size = min(num_selected, here)
+    filled = min(by_report, count, size)
+    _draw_by_valuation(memory, sharpness, reported[:count], filled, rng, chosen)
     _draw_uniformly(left[:here], filled, size, rng, chosen)
     return size
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
-from fedtheory._support.jit import compiled, inlined, jitable
+from fedtheory._support.jit import compiled, jitable
 from fedtheory._support.validate import Array
 from fedtheory._support.values import to_tuples
 from fedtheory._support.wording import truncate
@@ -97,28 +97,15 @@ class BernoulliAvailability:
         return AvailabilityRule(_flip_coins, np.broadcast_to(given, num_clients).copy(), np.empty(0))
 
 
-class _Groups(NamedTuple):
-    sizes: Array
-    absent: Array
-    of_clients: Array
-
-
-@inlined
-def _read_groups(table):
-    num_groups = int(table[0])
-    parts = table[1:]
-    return _Groups(parts[:num_groups], parts[num_groups : 2 * num_groups], parts[2 * num_groups :])
-
-
 @compiled
 def _take_turns(round_index, table, memory, rng, present):
-    groups = _read_groups(table)
-    turn = round_index % groups.sizes.size
-    members, absent = int(groups.sizes[turn]), int(groups.absent[turn])
+    num_groups = int(table[0])
+    turn = round_index % num_groups
+    members, absent, groups = int(table[1 + turn]), int(table[1 + num_groups + turn]), table[1 + 2 * num_groups :]
     here, left = members - absent, members
     for k in range(present.size):
         present[k] = False
-        if groups.of_clients[k] == turn:
+        if groups[k] == turn:
             # Each member drops out with probability (drop-outs left)/(members left), so that all subsets are equally
             # likely.
             present[k] = rng.random() * left >= absent

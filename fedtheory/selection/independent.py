@@ -5,12 +5,12 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, final
+from typing import Literal, final
 
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory._support.jit import compiled, inlined
+from fedtheory._support.jit import compiled
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import truncate
 from fedtheory.sampling.arguments import checked_budget
@@ -97,7 +97,7 @@ class Independent:
             select=choose_all if self.num_candidates is None else _choose_candidates,
             weigh=_send_by_optimal_law if self.probabilities == "optimal" else _send_by_approximate_law,
             max_selected=asked,
-            table=pack(budget, self.max_iterations, n / asked),
+            table=pack(budget, self.max_iterations, n / asked),  # the last scales coefficients of candidates
             memory=np.concatenate([np.zeros(asked), np.arange(0 if self.num_candidates is None else n)]),
         )
 
@@ -118,17 +118,6 @@ class Independent:
         w = np.asarray(weights, dtype=np.float64)
         second = w**2 / self.inclusion_probabilities(w)
         return Moments(mean=w, alpha=1.0, delta=second - w**2, noise=second)
-
-
-class _Constants(NamedTuple):
-    budget: float
-    max_iterations: int
-    scale: float  # of coefficients, 1 over the probability of being a candidate
-
-
-@inlined
-def _read(table):
-    return _Constants(table[0], int(table[1]), table[2])
 
 
 def _gap_scale(probability: float) -> float:
@@ -172,19 +161,19 @@ def _choose_candidates(round_index, table, memory, weights, candidates, losses, 
 
 @compiled
 def _send_by_optimal_law(round_index, table, memory, weights, chosen, updates, rng, coefficients):
-    norms, known = memory[: chosen.size], _read(table)
+    norms, budget, scale = memory[: chosen.size], table[0], table[2]
     if _write_norms(weights, chosen, updates, norms):
-        write_optimal(norms, known.budget, coefficients)
+        write_optimal(norms, budget, coefficients)
     else:
         coefficients[:] = 1.0
-    _flip_coins(weights, chosen, rng, known.scale, coefficients)
+    _flip_coins(weights, chosen, rng, scale, coefficients)
     return float(chosen.size)
 
 
 @compiled
 def _send_by_approximate_law(round_index, table, memory, weights, chosen, updates, rng, coefficients):
     norms, passes = memory[: chosen.size], 0
-    budget, limit, scale = _read(table)
+    budget, limit, scale = table[0], int(table[1]), table[2]
     if _write_norms(weights, chosen, updates, norms):
         rest, made, _, _, _ = write_approximate(norms, budget, limit, coefficients)
         passes = min(made + 1, limit) if rest > 0.0 else 0
