@@ -52,10 +52,9 @@ def refuse_batches(work: LocalWork) -> None:
 class Family:
     """Layout of a problem for the round loop: a NamedTuple of arrays, three kernels, and the reference value of excess.
 
-    ``mistakes`` takes the arguments of ``losses`` and writes the shares of misclassified samples. ``sharing`` takes
-    this family and the largest number of clients per round, and returns a family with the kernel ``coalition``, which
-    evaluates coalitions faster than ``excess``. ``private`` contains the names of the arrays that the kernels write;
-    each replicate gets its own copy. ``shapes`` are those of the parameter matrices of a model.
+    ``mistakes`` takes the arguments of ``losses`` and writes the shares of misclassified samples. ``private`` contains
+    the names of the arrays that the kernels write; each replicate gets its own copy. ``shapes`` are those of the
+    parameter matrices of a model.
     """
 
     arrays: Any
@@ -66,8 +65,6 @@ class Family:
     private: tuple[str, ...] = ()
     shapes: tuple[tuple[int, int], ...] = ()
     mistakes: Callable[..., Any] | None = None
-    coalition: Callable[..., Any] | None = None
-    sharing: "Callable[[Family, int], Family] | None" = None
 
     def own_arrays(self) -> Any:
         """Return the arrays for one replicate."""
@@ -91,7 +88,6 @@ ARGUMENTS = {
     ),
     "step_sizes": Argument("float64", ("L",), "step sizes of the local steps"),
     "work": Argument("work", (), "the ``LocalWork``: noise, FedProx weight, momentum, batches"),
-    "coalition": Argument("int64", (), "members among the chosen, a bit for each; -1 once before those of a round"),
     "velocity": Argument("float64", ("v",), "scratch"),
     "slope": Argument("float64", ("v",), "scratch"),
 }
@@ -116,12 +112,6 @@ KERNELS = {
         ("losses",),
         "void",
         "evaluates shares of misclassified samples; None without classes",
-    ),
-    "coalition": Slot(
-        ("problem", "server_model", "updates", "coefficients", "coalition"),
-        (),
-        "float64",
-        "returns ``excess`` at the weighted mean of a coalition's models; None if that is no faster",
     ),
 }  # fmt: skip
 

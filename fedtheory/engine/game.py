@@ -21,27 +21,24 @@ _MOST_PER_PLAYER = 50
 
 @jitable
 def value_cohort(
-    excess, coalition, shares_products, problem, start, updates, shares, method, tolerance, rng, known, model, values,
+    excess, problem, start, updates, shares, method, tolerance, rng, known, model, values,
 ):  # fmt: skip
     """Write the values of ``updates`` (n, v) with weights ``shares`` (n,); return the number of losses evaluated.
 
-    ``excess`` is the kernel for the loss of a model, ``coalition`` that for the loss of a coalition, which is used if
-    ``shares_products``. ``known`` (at least 2^n,) and ``model`` (v,) are scratch. All values are NaN if a loss is not
+    ``excess`` is the kernel for the loss of a model. ``known`` (at least 2^n,) and ``model`` (v,) are scratch. All values are NaN if a loss is not
     finite.
     """
     n = shares.size
     for number in range(1 << n):
         known[number] = np.inf
-    if shares_products:
-        coalition(problem, start, updates, shares, -1)
     if method == EXACT:
         for number in range(1 << n):
-            _utility(excess, coalition, shares_products, problem, start, updates, shares, known, model, number)
+            _utility(excess, problem, start, updates, shares, known, model, number)
         _from_all(known, values, n)
     else:
         gains = np.zeros((_MOST_PER_PLAYER * n, n))
         seen = _walk(
-            excess, coalition, shares_products, problem, start, updates, shares, tolerance, rng, known, model, gains
+            excess, problem, start, updates, shares, tolerance, rng, known, model, gains
         )  # fmt: skip
         for k in range(n):
             values[k] = _sum(gains, k, seen) / seen if seen > 0 else 0.0
@@ -64,12 +61,12 @@ def _sum(rows, column, size):
 
 @jitable
 def _walk(
-    excess, coalition, shares_products, problem, start, updates, shares, tolerance, rng, known, model, gains
+    excess, problem, start, updates, shares, tolerance, rng, known, model, gains
 ):  # fmt: skip
     """Write the marginal contributions along random orders, one row per order; return the number of orders."""
     most, n = gains.shape
-    grand = _utility(excess, coalition, shares_products, problem, start, updates, shares, known, model, (1 << n) - 1)
-    empty = _utility(excess, coalition, shares_products, problem, start, updates, shares, known, model, 0)
+    grand = _utility(excess, problem, start, updates, shares, known, model, (1 << n) - 1)
+    empty = _utility(excess, problem, start, updates, shares, known, model, 0)
     if abs(grand - empty) < tolerance:
         return 0
     for seen in range(most):
@@ -78,7 +75,7 @@ def _walk(
             if abs(grand - before) < tolerance:
                 break
             arrived |= 1 << player
-            after = _utility(excess, coalition, shares_products, problem, start, updates, shares, known, model, arrived)
+            after = _utility(excess, problem, start, updates, shares, known, model, arrived)
             gains[seen, player] = after - before
             before = after
         if (seen + 1) % n == 0 and _converged(gains, seen + 1):
@@ -87,14 +84,11 @@ def _walk(
 
 
 @jitable
-def _utility(excess, coalition, shares_products, problem, start, updates, shares, known, model, number):
+def _utility(excess, problem, start, updates, shares, known, model, number):
     """Minus the loss of a coalition's model up to a constant, evaluated once; ``known`` is infinite before that."""
     if known[number] == np.inf:
-        if shares_products:
-            loss = coalition(problem, start, updates, shares, number)
-        else:
-            _write_mean(start, updates, shares, number, model)
-            loss = excess(problem, model)
+        _write_mean(start, updates, shares, number, model)
+        loss = excess(problem, model)
         known[number] = -loss if np.isfinite(loss) else np.nan
     return known[number]
 

@@ -37,7 +37,7 @@ __all__ = ["Functions", "Job", "Replicate", "Worker", "compiled_rule", "function
 
 _ARRAYS = ("problem", "validation", "test")
 _CORE = ("losses", "train", "excess", "propose", "select", "weigh", "observe")
-_OPTIONAL = ("mistakes", "coalition", "attend", "correct", "message", "compress", "combine", "value")
+_OPTIONAL = ("mistakes", "attend", "correct", "message", "compress", "combine", "value")
 _MESSAGE = "fedtheory compiles this kind of run, once on this machine (in every process for rules of your own)"
 
 
@@ -335,7 +335,6 @@ def _numbers(job: Job) -> Numbers:
         has_method=method is not None,
         needs_different_clients=method is not None and method.state_size > 0,
         combines=method is not None and method.combine is not None,
-        shares_products=job.family.coalition is not None,
         valuation=-1 if how is None else METHODS[how.method],
         tolerance=0.0 if how is None else float(how.tolerance),
         server_step_size=float(job.server_step_size),

@@ -131,17 +131,12 @@ class Settings:
         if methodical is not None:
             self._check_method(methodical, rules, tau)
         family = _asking(layout(fed, work), rules, strategy)
-        valuing = _valuing(fed, family, self.validation, work, rules)
         return Job(
             strategy=strategy,
-            family=replace(
-                family,
-                mistakes=family.mistakes if "accuracy" in self.record else None,
-                coalition=None if valuing is None else valuing.coalition,
-            ),
+            family=family if "accuracy" in self.record else replace(family, mistakes=None),
             # Evaluated before the run, since a family may raise an error or need time to compute it.
             minimum=_minimum(fed) if "gap" in self.record else 0.0,
-            validation=valuing,
+            validation=_valuing(fed, family, self.validation, work, rules),
             test=_testing(fed, family, self.test, work) if "accuracy" in self.record else None,
             rules=rules,
             weights=np.array(fed.weights),
@@ -253,7 +248,7 @@ def _valuing(
 ) -> Family | None:
     """Lay out the validation federation if clients are valued; it needs no batches."""
     if validation is None:
-        return None if rules.valuation is None else _sharing(family, rules)
+        return None if rules.valuation is None else family
     if type(validation) is not type(fed):
         message = f"validation must be a {type(fed).__name__} as fed is, got a {type(validation).__name__}"
         raise TypeError(message)
@@ -268,12 +263,7 @@ def _valuing(
     if found.excess is not family.excess:
         message = "validation must have the losses of fed, got others: other functions, or curvatures of another form"
         raise ValueError(message)
-    return _sharing(found, rules)
-
-
-def _sharing(family: Family, rules: Rules) -> Family:
-    """Use the family's faster evaluation of coalitions if it has one."""
-    return family if family.sharing is None else family.sharing(family, rules.max_selected)
+    return found
 
 
 def _testing(fed: Any, family: Family, test: Any, work: LocalWork) -> Family:

@@ -7,7 +7,6 @@ import pytest
 from numba import njit
 
 from fedtheory.engine import game
-from fedtheory.engine.defaults import DEFAULTS
 from fedtheory.valuation.games import shapley
 from fedtheory.valuation.permutations import gtg_shapley
 
@@ -52,7 +51,7 @@ class Round:
         n = self.shares.size
         values = np.full(n, 9.0)
         asked = value_cohort(
-            rough_loss, DEFAULTS["coalition"], False, self.problem, self.start, self.updates, self.shares,
+            rough_loss, self.problem, self.start, self.updates, self.shares,
             method, tolerance, np.random.default_rng(np.random.SeedSequence(seed)),
             np.empty(1 << n), np.empty(3), values,
         )  # fmt: skip
