@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +43,19 @@ def underflowing_shares(draw: np.random.Generator, concentration: float, num_dra
         gammas = np.maximum(draw.standard_gamma(1.0 + concentration, shape) * powers, SMALLEST)
         shares: Array = gammas / gammas.sum(axis=1, keepdims=True)
     return shares
+
+
+def pooled(labels: Any, num_clients: Any, per_client: Any, name: str = "min_samples") -> tuple[Labels, int, int]:
+    """Return the classes of pooled samples, and the numbers of clients and of what each of them needs."""
+    y = np.asarray(validate.counts("labels", without_words("labels", labels), low=0))
+    if y.ndim != 1:
+        message = f"labels must have 1 dimension, got shape {y.shape}"
+        raise ValueError(message)
+    num_clients, per_client = validate.count("num_clients", num_clients), validate.count(name, per_client)
+    if num_clients * per_client > y.size:
+        message = f"num_clients * {name} must be at most the {y.size} samples, got {num_clients} * {per_client}"
+        raise ValueError(message)
+    return y, num_clients, per_client
 
 
 _MOST_DRAWS, _TINY = 10_000, 2.0**-64
@@ -88,14 +102,7 @@ def class_shares_partition(
     >>> [np.unique(y[part]).size for part in parts]
     [1, 1, 1, 1]
     """
-    y = np.asarray(validate.counts("labels", without_words("labels", labels), low=0))
-    if y.ndim != 1 or not y.size:
-        message = f"labels must have 1 dimension and at least one entry, got shape {y.shape}"
-        raise ValueError(message)
-    num_clients, min_samples = validate.count("num_clients", num_clients), validate.count("min_samples", min_samples)
-    if num_clients * min_samples > y.size:
-        message = f"num_clients * min_samples must be at most the {y.size} samples, got {num_clients} * {min_samples}"
-        raise ValueError(message)
+    y, num_clients, min_samples = pooled(labels, num_clients, min_samples)
     concentration = checked_concentration(concentration)
     underflow, draw = validate.boolean("underflow", underflow), validate.generator(rng)
     classes, counts = np.unique(y, return_counts=True)

@@ -7,15 +7,15 @@ A partition is a list of index arrays, one per client, disjoint and covering eve
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
-from fedtheory.datasets.class_shares import checked_concentration, underflowing_shares
-from fedtheory.federation.client_data import FederatedData, Labels, without_words
+from fedtheory.datasets.class_shares import checked_concentration, pooled, underflowing_shares
+from fedtheory.federation.client_data import FederatedData, Labels
 from fedtheory.federation.sampled import checked_data
 
 __all__ = [
@@ -65,7 +65,7 @@ def dirichlet_partition(
     >>> sorted(len(part) for part in parts), sorted(np.concatenate(parts).tolist())
     ([2, 4], [0, 1, 2, 3, 4, 5])
     """
-    y, num_clients, min_samples = _pooled(labels, num_clients, min_samples)
+    y, num_clients, min_samples = pooled(labels, num_clients, min_samples)
     concentration = checked_concentration(concentration)
     faulty, draw = validate.boolean("underflow", underflow), validate.generator(rng)
     parts: list[list[int]] = [[] for _ in range(num_clients)]
@@ -95,7 +95,7 @@ def shard_partition(
     >>> sorted(part.tolist() for part in shard_partition([1, 0, 1, 0], num_clients=2, shards_per_client=1))
     [[0, 2], [1, 3]]
     """
-    y, num_clients, shards_per_client = _pooled(labels, num_clients, shards_per_client, name="shards_per_client")
+    y, num_clients, shards_per_client = pooled(labels, num_clients, shards_per_client, name="shards_per_client")
     draw = validate.generator(rng)
     num_shards = num_clients * shards_per_client
     # Ties in random order, so that the samples of a class are assigned to its shards at random.
@@ -136,7 +136,7 @@ def power_law_partition(
     >>> [len(part) for part in power_law_partition([0] * 10, num_clients=3, min_samples=2)]
     [3, 3, 4]
     """
-    y, num_clients, min_samples = _pooled(labels, num_clients, min_samples)
+    y, num_clients, min_samples = pooled(labels, num_clients, min_samples)
     power = validate.double("power", validate.positive("power", power))
     draw = validate.generator(rng)
     uniform = 1.0 - draw.random(num_clients)
@@ -201,18 +201,6 @@ def heterogeneity(data: FederatedData) -> Heterogeneity:
     return Heterogeneity(data.sample_counts, distributions, pooled, distances, float(data.weights @ distances), present)
 
 
-def _pooled(labels: Any, num_clients: Any, per_client: Any, name: str = "min_samples") -> tuple[Labels, int, int]:
-    y = np.asarray(validate.counts("labels", without_words("labels", labels), low=0))
-    if y.ndim != 1:
-        message = f"labels must have 1 dimension, got shape {y.shape}"
-        raise ValueError(message)
-    num_clients, per_client = validate.count("num_clients", num_clients), validate.count(name, per_client)
-    if num_clients * per_client > y.size:
-        message = f"num_clients * {name} must be at most the {y.size} samples, got {num_clients} * {per_client}"
-        raise ValueError(message)
-    return y, num_clients, per_client
-
-
 def _fill_up(parts: list[list[int]], min_samples: int, draw: np.random.Generator) -> None:
     for part in parts:
         while len(part) < min_samples:
@@ -255,7 +243,7 @@ def capped_dirichlet_partition(
     >>> [len(part) for part in capped_dirichlet_partition([0, 0, 1, 1], 2, concentration=1.0, min_samples=2)]
     [2, 2]
     """
-    y, num_clients, min_samples = _pooled(labels, num_clients, min_samples)
+    y, num_clients, min_samples = pooled(labels, num_clients, min_samples)
     concentration = checked_concentration(concentration)
     draw = validate.generator(rng)
     for _ in range(_MOST_DRAWS):

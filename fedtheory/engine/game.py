@@ -25,8 +25,8 @@ def value_cohort(
 ):  # fmt: skip
     """Write the values of ``updates`` (n, v) with weights ``shares`` (n,); return the number of losses evaluated.
 
-    ``excess`` is the kernel for the loss of a model. ``known`` (at least 2^n,) and ``model`` (v,) are scratch. All values are NaN if a loss is not
-    finite.
+    ``excess`` is the kernel for the loss of a model. ``known`` (at least 2^n,) and ``model`` (v,) are scratch. All
+    values are NaN if a loss is not finite.
     """
     n = shares.size
     for number in range(1 << n):

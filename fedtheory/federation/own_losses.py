@@ -46,18 +46,6 @@ class LossFederation(Displayed):
         Objective weights p_k, shape (K,), of sum 1.
     minimizer
         Minimizer of F, shape (v,), if it is known. Without it runs record ``loss`` but not ``gap``.
-
-    Examples
-    --------
-    Two clients ``|w - c_k|``, smoothed; by symmetry the minimum is in the middle:
-
-    >>> def loss(centers, k, w):
-    ...     return np.log(np.cosh(w - centers[k])).sum()
-    >>> def gradient(centers, k, w):
-    ...     return np.tanh(w - centers[k])
-    >>> fed = LossFederation(loss, gradient, np.array([[0.0], [2.0]]), [0.5, 0.5], dim=1, minimizer=[1.0])
-    >>> fed.gradients([1.0]).ravel().round(6), fed.gradient_error([0.3]) < 1e-9
-    (array([ 0.761594, -0.761594]), True)
     """
 
     client_loss: Callable[[Any, int, Array], float]

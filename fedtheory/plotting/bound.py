@@ -89,19 +89,15 @@ def bound_versus_error(
 
     Parameters
     ----------
-    x
-        Horizons, shape (n,).
-    error
-        Mean, lower and upper confidence limit, each of shape (n,).
+    x, error
+        Horizons, shape (n,), and mean, lower and upper confidence limit, each of shape (n,).
     bounds
         Values of bounds, each of shape (n,), tightest first, by label or by bound, as returned by
         `fedtheory.exact.bounds_over_rounds`. A bound that is infinite everywhere is named in the corner instead.
     quantity
         Quantity of the error. A bound (not a label) on another quantity or another model is refused.
-    exact
-        The exact error, shape (n,), as a thin black line; NaN where it is unknown.
-    floor
-        Limit of the error for small steps, as a dotted black line.
+    exact, floor
+        The exact error, shape (n,), NaN where it is unknown, and the limit of the error for small steps.
 
     Examples
     --------

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.sampling import newton
-from fedtheory.sampling.arguments import Numbers, checked_budget, checked_norms, is_plain, numbers, refuse_norms
+from fedtheory.sampling.arguments import Numbers, checked_budget, checked_norms, is_plain, numbers
 from fedtheory.sampling.optimal import SATURATED, near_top
 
 __all__ = ["approximate_probabilities", "approximation_path"]
@@ -72,7 +72,7 @@ def approximation(norms: npt.ArrayLike, expected_size: float, max_iterations: in
     with np.errstate(all="ignore"):
         rest, made, moves, near, num_legal = write(t, budget, limit, probabilities)
     if num_legal < t.size:
-        refuse_norms(t)
+        checked_norms(t)  # raises the error
     if near or (not newton.SMALLEST_SUM < rest < newton.LARGEST_SUM and t.any()):
         made, moves = write_decided(t, budget, limit, probabilities)
     return Approximation(probabilities, int(made), not moves)

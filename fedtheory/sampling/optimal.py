@@ -10,7 +10,7 @@ from numpy import empty
 
 from fedtheory._support.validate import Array
 from fedtheory.sampling import newton
-from fedtheory.sampling.arguments import checked_budget, checked_norms, is_plain, refuse_norms
+from fedtheory.sampling.arguments import checked_budget, checked_norms, is_plain
 from fedtheory.sampling.newton import FEW, compiled_write_optimal, write_optimal
 
 __all__ = ["optimal_probabilities"]
@@ -49,7 +49,7 @@ def optimal_probabilities(norms: npt.ArrayLike, expected_size: float) -> Array:
     budget = checked_budget(expected_size, t.size)
     probabilities = empty(t.size)
     if not _fill(t, budget, probabilities):
-        refuse_norms(t)
+        checked_norms(t)  # raises the error
         rescale(t, budget, probabilities)
     return probabilities
 

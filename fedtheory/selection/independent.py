@@ -54,16 +54,6 @@ class Independent:
     Floats sent to the server in addition to the updates (with candidates s replaces n): ``optimal`` sends n norms;
     ``approximate`` sends n norms and, in every pass, two numbers per client. The pass that finds nothing to rescale
     counts unless ``max_iterations`` is reached first. Numbers sent to clients are not counted.
-
-    Examples
-    --------
-    The update of client 1 is twice as large as that of client 0, so client 1 is sampled twice as often.
-
-    >>> import fedtheory as ft
-    >>> fed = ft.QuadraticFederation([1.0, 1.0], [[1.0], [2.0]], [0.5, 0.5])
-    >>> run = ft.fedavg(fed, Independent(1), num_rounds=1, step_size=0.5, initial=[0.0], num_replicates=9000)
-    >>> run.counts.mean(axis=0).round(1)
-    array([0.3, 0.7])
     """
 
     expected_size: float
