@@ -30,7 +30,6 @@ WELCOME = {
     ("fedtheory.bounds.power_of_choice.whole_rounds.round_coefficients", "step_sizes", "a ragged list"),
     ("fedtheory.selection.greedy_shapley.GreedyShapley", "averaging", "0"),
     ("fedtheory.selection.greedy_shapley.GreedyShapley", "averaging", "a half"),
-    ("fedtheory.datasets.bundled.diabetes", "sorted_by", "None"),
     ("fedtheory.engine.play.play_round", "memory", "an array of nan"),
 }
 # What may be anything, or is not looked at.

@@ -31,15 +31,6 @@ def power_of_choice_quadratics(
     does not state the scale (errors are proportional to ``scale**2``); weights proportional to draws from the density
     ``power x^(power-1)`` on (0, 1).
 
-    Parameters
-    ----------
-    curvature_range
-        Limits of h_k, positive and increasing.
-    scale
-        Standard deviation of the entries of e_k, at least 0.
-
-    Examples
-    --------
     >>> fed = power_of_choice_quadratics(num_clients=4, dim=2, rng=1)
     >>> fed.centers.shape, fed.smoothness <= 20
     ((4, 2), True)
@@ -60,11 +51,7 @@ def power_of_choice_quadratics(
 
 
 def power_law_weights(num_clients: int, rng: validate.RNGLike = 0, *, power: float = 3.0) -> validate.Array:
-    """Weights proportional to draws from the density ``power x^(power-1)`` on (0, 1), shape (num_clients,).
-
-    >>> power_law_weights(4, rng=0).round(2)
-    array([0.2 , 0.25, 0.27, 0.28])
-    """
+    """Weights proportional to draws from the density ``power x^(power-1)`` on (0, 1), shape (num_clients,)."""
     power = validate.double("power", validate.positive("power", power))
     # 1 - U is in (0, 1], so that no client has weight zero.
     sizes = (1.0 - validate.generator(rng).random(validate.size("num_clients", num_clients))) ** (1.0 / power)
@@ -76,17 +63,11 @@ def power_law_weights(num_clients: int, rng: validate.RNGLike = 0, *, power: flo
 
 
 def least_squares_federation(clients: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]], l2: float) -> QuadraticFederation:
-    r"""Ridge regression, ``F_k(w) = 1/(2 n_k) ||X_k w - y_k||^2 + l2/2 ||w||^2``, with weights ``n_k / n``.
+    """Ridge regression, ``F_k(w) = 1/(2 n_k) ||X_k w - y_k||^2 + l2/2 ||w||^2``, with weights ``n_k / n``.
 
-    Parameters
-    ----------
-    clients
-        One pair (X_k, y_k) per client, of shapes (n_k, v) and (n_k,).
-    l2
-        Ridge coefficient, positive, so that clients with fewer samples than features are strongly convex as well.
+    There is one pair (X_k, y_k) per client, of shapes (n_k, v) and (n_k,). ``l2`` is positive, so that clients with
+    fewer samples than features are strongly convex as well.
 
-    Examples
-    --------
     One sample x = 1, y = 2 and l2 = 1: ``1/2 (w - 2)^2 + 1/2 w^2`` has curvature 2, minimizer 1 and minimum 1.
 
     >>> fed = least_squares_federation([([[1.0]], [2.0])], l2=1.0)

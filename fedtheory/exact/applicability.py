@@ -16,7 +16,7 @@ from fedtheory._support.discover import members
 from fedtheory._support.summary import html_table
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import suggest
-from fedtheory.engine.clients import own_steps
+from fedtheory.engine.heterogeneity import own_steps
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.engine.trajectory import Trajectory
 from fedtheory.errors import AssumptionViolated

@@ -15,7 +15,7 @@ from fedtheory._support import validate
 from fedtheory._support.progress import announced
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import suggest, truncate
-from fedtheory.engine.clients import own_steps
+from fedtheory.engine.heterogeneity import own_steps
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.engine.simulation import fedavg
 from fedtheory.engine.trajectory import Trajectory

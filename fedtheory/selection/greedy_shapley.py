@@ -121,8 +121,7 @@ class GreedyShapley:
     random.
 
     Source: Singhal, Pandey, Popovski (2024), "Greedy Shapley Client Selection for Communication-Efficient Federated
-    Learning", Algorithm 1, whose printed first turns ``{t, ..., t + M - 1}`` overlap; here they are consecutive groups
-    of a random order.
+    Learning", Algorithm 1, whose printed first turns ``{t, ..., t + M - 1}`` overlap.
 
     Parameters
     ----------
@@ -132,7 +131,7 @@ class GreedyShapley:
         ``mean``: cumulative values are means over the rounds in which a client was selected. A number a in [0, 1): they
         become ``a v + (1 - a) v_round`` and start at 0.
     valuation
-        A ``Valuation``, or the name of its method: ``gtg``, ``exact`` or ``permutation``.
+        A ``Valuation``, or the name of its method: ``gtg`` or ``exact``.
     """
 
     num_selected: int
@@ -149,9 +148,6 @@ class GreedyShapley:
         """Largest values, which depend on earlier rounds; mean by size."""
         return Scheme("largest cumulative Shapley value", "mean by size", memoryless=False)
 
-    def law(self, weights: Array) -> None:
-        """Return None: the choice depends on earlier rounds."""
-
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the compiled rules."""
         return _greedy_rules(weights, self.num_selected, checked_averaging(self.averaging), 0.0, self.valuation)
@@ -160,19 +156,11 @@ class GreedyShapley:
 @final
 @dataclass(frozen=True)
 class UpperConfidenceShapley:
-    r"""Clients with the largest ``v_k + exploration sqrt(log(t + 1) / N_k)``; average by sample counts.
+    """Clients with the largest ``v_k + exploration sqrt(log(t + 1) / N_k)``; average by sample counts.
 
     Here t is the number of past rounds, N_k the number of those in which client k was selected, and v_k its mean value
-    in them. The first turns are those of ``GreedyShapley``.
-
-    Source: Pandey et al. (2023), in the form with which GreedyFed is compared.
-
-    Parameters
-    ----------
-    num_selected, valuation
-        As in ``GreedyShapley``.
-    exploration
-        Coefficient beta of the exploration term, at least 0.
+    in them. The first turns, ``num_selected`` and ``valuation`` are those of ``GreedyShapley``; ``exploration`` is at
+    least 0. Source: Pandey et al. (2023), in the form with which GreedyFed is compared.
     """
 
     num_selected: int
@@ -188,9 +176,6 @@ class UpperConfidenceShapley:
     def scheme(self) -> Scheme:
         """Largest upper confidence limits of values, which depend on earlier rounds; mean by size."""
         return Scheme("largest upper confidence limit of Shapley values", "mean by size", memoryless=False)
-
-    def law(self, weights: Array) -> None:
-        """Return None: the choice depends on earlier rounds."""
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the compiled rules."""
@@ -233,23 +218,13 @@ def _select_largest(round_index, table, memory, weights, candidates, losses, rng
 @final
 @dataclass(frozen=True)
 class SoftmaxShapley:
-    r"""S-FedAvg: sampling of ``num_selected`` clients without replacement, by ``exp(phi_k)``; average by sample counts.
+    """S-FedAvg: sampling of ``num_selected`` clients without replacement, by ``exp(phi_k)``; average by sample counts.
 
     phi starts at 1/K. For a selected client it becomes ``a phi_k + (1 - a) v_k``, where v_k is the client's Shapley
-    value in the round.
+    value in the round and a is ``averaging``, in [0, 1). Other arguments are those of ``GreedyShapley``.
 
-    Source: Nagalapatti, Narayanam (2021), "Game of Gradients", in the form with which GreedyFed is compared, with one
-    exception: GreedyFed describes phi as an average of cumulative values (means over past rounds), here it is one of
-    round values.
-
-    Parameters
-    ----------
-    num_selected
-        Number M of clients per round, at most 20.
-    averaging
-        Weight a of old values, in [0, 1).
-    valuation
-        A ``Valuation``, or the name of its method: ``gtg``, ``exact`` or ``permutation``.
+    Source: Nagalapatti, Narayanam (2021), "Game of Gradients", in the form with which GreedyFed is compared. GreedyFed
+    describes phi as an average of cumulative values (means over past rounds), here it is one of round values.
     """
 
     num_selected: int
@@ -265,9 +240,6 @@ class SoftmaxShapley:
     def scheme(self) -> Scheme:
         """Draws by values, which depend on earlier rounds; mean by size."""
         return Scheme("softmax of Shapley values", "mean by size", memoryless=False)
-
-    def law(self, weights: Array) -> None:
-        """Return None: the draws depend on earlier rounds."""
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the compiled rules."""

@@ -217,12 +217,7 @@ def checked_strategy(strategy: Any) -> Any:
 
 
 def rules_of(strategy: Strategy, weights: Array, num_rounds: int) -> Rules:
-    """Return the rules of a strategy for objective weights of shape (K,).
-
-    >>> from fedtheory.selection.proportional import Proportional
-    >>> rules_of(Proportional(2), np.array([0.25, 0.75]), num_rounds=1).max_selected
-    2
-    """
+    """Return the rules of a strategy for objective weights of shape (K,)."""
     rules: object = checked_strategy(strategy).rules(np.array(weights), num_rounds)
     if not isinstance(rules, Rules):
         message = f"the rules of {strategy} must be fedtheory.selection.Rules, got {type(rules).__name__}"
@@ -231,9 +226,5 @@ def rules_of(strategy: Strategy, weights: Array, num_rounds: int) -> Rules:
 
 
 def pack(*parts: Any) -> Array:
-    """Concatenate numbers and arrays; the strategy's ``_read`` restores their names.
-
-    >>> pack(2, [[3.0, 5.0]], True)
-    array([2., 3., 5., 1.])
-    """
+    """Concatenate numbers and arrays; the strategy's ``_read`` restores their names."""
     return np.concatenate([np.asarray(part, dtype=np.float64).ravel() for part in parts])

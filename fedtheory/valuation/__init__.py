@@ -13,7 +13,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "axioms": ["efficiency", "linearity", "null_player", "symmetry"],
         "games": ["Game", "shapley"],
         "methods": ["Valuation"],
-        "permutations": ["Estimate", "gtg_shapley", "permutation_shapley"],
+        "permutations": ["Estimate", "gtg_shapley"],
         "softmax": ["softmax_utilities"],
     },
 )
@@ -28,5 +28,4 @@ if TYPE_CHECKING:
     from fedtheory.valuation.methods import Valuation as Valuation
     from fedtheory.valuation.permutations import Estimate as Estimate
     from fedtheory.valuation.permutations import gtg_shapley as gtg_shapley
-    from fedtheory.valuation.permutations import permutation_shapley as permutation_shapley
     from fedtheory.valuation.softmax import softmax_utilities as softmax_utilities

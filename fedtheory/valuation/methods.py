@@ -7,7 +7,7 @@ from fedtheory._support import validate
 
 __all__ = ["Valuation"]
 
-ValuationMethod = Literal["exact", "gtg", "permutation"]
+ValuationMethod = Literal["exact", "gtg"]
 
 
 @final
@@ -22,24 +22,15 @@ class Valuation:
     Parameters
     ----------
     method
-        ``exact`` evaluates all coalitions, ``gtg`` truncated random orders (``gtg_shapley``), and ``permutation``
-        random orders (``permutation_shapley``). Each coalition is evaluated at most once.
+        ``exact`` evaluates all coalitions, ``gtg`` truncated random orders (``gtg_shapley``). Each coalition is
+        evaluated at most once.
     tolerance
         Tolerance eps of ``gtg``.
-    num_permutations
-        Number of orders of ``permutation``.
-
-    Examples
-    --------
-    >>> Valuation("permutation", num_permutations=50)
-    Valuation(method='permutation', tolerance=0.0001, num_permutations=50)
     """
 
     method: ValuationMethod = "gtg"
     tolerance: float = 1e-4
-    num_permutations: int = 200
 
     def __post_init__(self) -> None:
         validate.choice("method", self.method, get_args(ValuationMethod))
         validate.nonnegative("tolerance", validate.one("tolerance", self.tolerance))
-        validate.count("num_permutations", self.num_permutations)

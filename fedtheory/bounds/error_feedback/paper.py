@@ -30,7 +30,7 @@ def _error_on_average(run):
     """Report a compressor of which only the mean error is known to be bounded, or return None."""
     compressor = getattr(run.changed.get("method"), "compressor", None)
     is_ours = type(compressor).__module__ == "fedtheory.methods.compressors"
-    if compressor is None or (is_ours and type(compressor).__name__ in ("TopK", "ScaledSign")):
+    if compressor is None or (is_ours and type(compressor).__name__ == "TopK"):
         return None
     if not is_ours and "compression_error" in run.given:
         return None
