@@ -113,6 +113,12 @@ class StationaryPoints:
         second = a * _times(_mixed(self.weights, squares), first) - b * self._sum(squares)
         return first, Vector(solved(mean, second))
 
+    def normalized_bias(self, local_steps: Sequence[int]) -> Vector:
+        """Return e1 of FedNova, ``A^-1 sum p_k (tau_k - 1)/2 H_k h_k``."""
+        halves = [Fraction(t - 1, 2) for t in self._counts(local_steps)]
+        pulled = [a * _times(h, g) for a, h, g in zip(halves, self.hessians, self.gradients, strict=True)]
+        return Vector(solved(_mixed(self.weights, self.hessians), combination(self.weights, pulled)))
+
     def inconsistent_minimizer(self, local_steps: Sequence[int]) -> Vector:
         """Return the limit of averaging for short steps, the minimizer of ``sum p_k tau_k F_k``."""
         counts = self._counts(local_steps)

@@ -94,6 +94,7 @@ def test_stationary_points_of_two_clients_in_the_plane() -> None:
     assert PLANE.averaging(half, (1, 5)) == (Q(767800823, 1020978679), Q(1942227950, 1020978679))
     assert PLANE.normalized(half, (1, 5)) == (Q(1019065847, 2620499447), Q(4071263214, 2620499447))
     assert PLANE.inconsistent_minimizer((1, 5)) == (Q(185, 221), Q(440, 221))
+    assert PLANE.normalized_bias((1, 5)) == (Q(-76, 289), Q(-138, 289))
 
 
 def test_the_drift_of_three_parabolas_vanishes_for_two_steps_and_not_for_three() -> None:
