@@ -24,11 +24,7 @@ Integers = npt.NDArray[Any]
 
 
 def integers(values: npt.ArrayLike) -> tuple[Integers, int]:
-    """Integers n and a power of two d with ``values = n / d``, exactly.
-
-    >>> integers([0.75, -2.0])
-    (array([3, -8], dtype=object), 4)
-    """
+    """Integers n and a power of two d with ``values = n / d``, exactly."""
     floats = np.asarray(values, dtype=np.float64)
     numerators, unit = over_common(map(Fraction, floats.ravel().tolist()))
     return numerators.reshape(floats.shape), unit
@@ -119,11 +115,7 @@ def integer_forms(fed: QuadraticFederation) -> IntegerForms:
 
 
 def largest_proved(holds: Callable[[float], bool], guess: float) -> float:
-    """Return a number, at most the guess, for which a bound is proved, by growing steps down; 0 needs no proof.
-
-    >>> largest_proved(lambda number: number <= 0.75, 0.75)
-    0.75
-    """
+    """Return a number, at most the guess, for which a bound is proved, by growing steps down; 0 needs no proof."""
     step, number = 2.0**-50, guess
     while number > 0:
         if holds(number):

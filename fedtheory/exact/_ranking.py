@@ -81,13 +81,6 @@ def least_skew_over_rankings(totals: Array, least_ratios: Array) -> float:
     ``m rho >= sum_n d_n r_(n) = sum_n (d_n - d_{n+1}) (r_(1) + ... + r_(n)) >= sum_n (d_n - d_{n+1}) n l_n``.
 
     The l_n are those of ``subset_minima``. Both arrays have the shape (K,).
-
-    Examples
-    --------
-    Two opposite clients, d = 2, m = 1: one client has all frequency and may be at its optimum.
-
-    >>> least_skew_over_rankings(np.array([1.0, 1.0]), np.array([0.0, 1.0]))
-    0.0
     """
     totals = validate.array("totals", totals, ndim=1)
     least_ratios = validate.array("least_ratios", least_ratios, shape=totals.shape)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from fedtheory._support import validate
 from fedtheory.errors import AssumptionViolated, OracleError
@@ -63,6 +63,7 @@ def skew_class(
     gradient_noise: Any = 0,
     num_selected: int = 1,
     G2: Any = None,
+    functions: Literal["all", "quadratic"] = "all",
 ) -> WorstCase:
     r"""Exact worst case of one round over all federations and selection laws with these skews.
 
@@ -88,6 +89,8 @@ def skew_class(
         Variance of a stochastic gradient, and number of selected clients, whose noises are independent.
     G2
         Bound on the squared gradients of the selected clients; by default there is no bound.
+    functions
+        ``all``, or only ``quadratic`` ones, with exact gradients.
 
     Examples
     --------
@@ -100,24 +103,28 @@ def skew_class(
     given = constants(steps, step_size, mu=mu, L=L, distance2=distance2, objective_gap=objective_gap)
     check_block(steps + 3)
     ratios = skews(given, rho_diagonal, rho_tilde, num_selected, gradient_noise, G2)
-    return worst_of([skewed_round(given, ratios).case()], DISTANCE)
+    validate.choice("functions", functions, ("all", "quadratic"))
+    if functions == "quadratic" and ratios.gradient_noise:
+        message = "gradient_noise must be 0 with functions='quadratic', whose noise is not in the programs"
+        raise ValueError(message)
+    return worst_of([skewed_round(given, ratios, quadratic=functions == "quadratic").case()], DISTANCE)
 
 
-def skewed_round(given: Constants, ratios: Skews) -> Problem:
+def skewed_round(given: Constants, ratios: Skews, *, quadratic: bool = False) -> Problem:
     """Maximize the expected squared distance after a round from a squared distance of at most distance2.
 
     By Jensen's inequality, averaging the models of the selected clients does not increase the error. The worst case is
     therefore that of one function with the two properties of their mean excess loss.
     """
-    p, selected, _, y = _selected(given, ratios)
+    p, selected, _, y = _selected(given, ratios, quadratic)
     p.maximize(selected.sample(ratios.num_selected, "independent").square(y))
     return p
 
 
-def _selected(given: Constants, ratios: Skews) -> tuple[Problem, Clients, Vector, Vector]:
+def _selected(given: Constants, ratios: Skews, quadratic: bool) -> tuple[Problem, Clients, Vector, Vector]:
     """Return a problem with a selected client, the model, and the model after the round; w* is the origin."""
     p, gap = Problem(), given.objective_gap
-    f = p.clients(1, given.mu, given.L, minimum=0)
+    f = p.clients(1, given.mu, given.L, quadratic=quadratic, minimum=0)
     y = w = p.point("start")
     p.at_most(w.square, given.distance2, "distance2")
     f.limit_excess(p.origin, gap, "objective_gap", ratios.rho_tilde)

@@ -50,6 +50,10 @@ REFUSED: dict[str, tuple[Callable[[], WorstCase], str]] = {
         lambda: skew_class(1, Q(1, 16), mu=1, L=4, distance2=25, objective_gap=Q(1, 2), **SKEWS, G2=Q(11, 10)),
         "got contradictions of G2 and objective_gap",
     ),
+    "noise of quadratics": (
+        lambda: skew_class(2, Q(1, 4), **CLASS, **SKEWS, gradient_noise=1, functions="quadratic"),
+        "gradient_noise must be 0 with functions='quadratic'",
+    ),
     "far apart": (lambda: aligned(cells=["above"], threshold=1000), "got contradictions of client_gap and .*threshold"),
     "part of a round": (lambda: skew_class_horizon(3, 2, Q(1, 4), **CLASS, **SKEWS), "multiple of local_steps"),
     "weights": (lambda: optimal_client_sampling([Q(1, 2), Q(2, 5)], 1, Q(1, 4), **CLASS), "sum to 1 exactly"),

@@ -90,6 +90,11 @@ FIXTURES: dict[str, tuple[Solved, Any]] = {
     "skewed, where the lemma is attained": (skewed(1, 1), Q(491, 400)),
     "skewed, far": (skewed(1, 10), 9.781486855),
     "skewed, 2 steps": (skewed(2, 1), 1.541348424),
+    "skewed, quadratic, where the lemma is attained": (
+        lambda: skew_class(1, ETA, **CLASS | {"distance2": Q(40, 11)}, **SKEWS, functions="quadratic"),
+        # 40/11 + (1/4)^2 L^2 z^2 with L z^2/2 = rho (mu/2 40/11 + 1/2) = 9/11
+        Q(40, 11) + Q(1, 16) * Q(18, 11),
+    ),
     "noise, all of 10": (uniform(2, num_clients=10, gradient_noise=1), 0.927386490),
     "FedALIGN, threshold 0: two clients alone": (aligned(2, threshold=0), 0.909822963),
     "optimal sampling": (lambda: optimal_client_sampling([Q(1, 2), Q(1, 4), Q(1, 4)], 1, ETA, **CLASS), 0.992737),
@@ -99,6 +104,7 @@ FIXTURES: dict[str, tuple[Solved, Any]] = {
 DISTANCES2 = {
     "skewed, near": Q(1, 10),
     "skewed, far": Q(10),
+    "skewed, quadratic, where the lemma is attained": Q(40, 11),
 }
 
 
