@@ -11,10 +11,11 @@ import numpy as np
 
 from fedtheory._support.jit import jitable
 
-__all__ = ["EXACT", "METHODS", "TRUNCATED", "value_cohort"]
+__all__ = ["EXACT", "METHODS", "TOLERANCE", "TRUNCATED", "value_cohort"]
 
 EXACT, TRUNCATED = 0, 1
 METHODS = {"exact": EXACT, "gtg": TRUNCATED}
+TOLERANCE = 1e-4
 _WINDOW, _FEWEST, _CLOSE = 10, 20, 0.01
 _MOST_PER_PLAYER = 50
 
