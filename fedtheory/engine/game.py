@@ -11,18 +11,17 @@ import numpy as np
 
 from fedtheory._support.jit import jitable
 
-__all__ = ["EXACT", "METHODS", "TRUNCATED", "value_cohort"]
+__all__ = ["EXACT", "METHODS", "TOLERANCE", "TRUNCATED", "value_cohort"]
 
 EXACT, TRUNCATED = 0, 1
 METHODS = {"exact": EXACT, "gtg": TRUNCATED}
+TOLERANCE = 1e-4
 _WINDOW, _FEWEST, _CLOSE = 10, 20, 0.01
 _MOST_PER_PLAYER = 50
 
 
 @jitable
-def value_cohort(
-    excess, problem, start, updates, shares, method, tolerance, rng, known, model, values,
-):  # fmt: skip
+def value_cohort(excess, problem, start, updates, shares, method, tolerance, rng, known, model, values):
     """Write the values of ``updates`` (n, v) with weights ``shares`` (n,); return the number of losses evaluated.
 
     ``excess`` is the kernel for the loss of a model. ``known`` (at least 2^n,) and ``model`` (v,) are scratch. All
@@ -37,9 +36,7 @@ def value_cohort(
         _from_all(known, values, n)
     else:
         gains = np.zeros((_MOST_PER_PLAYER * n, n))
-        seen = _walk(
-            excess, problem, start, updates, shares, tolerance, rng, known, model, gains
-        )  # fmt: skip
+        seen = _walk(excess, problem, start, updates, shares, tolerance, rng, known, model, gains)
         for k in range(n):
             values[k] = _sum(gains, k, seen) / seen if seen > 0 else 0.0
     asked, finite = 0, True
@@ -60,9 +57,7 @@ def _sum(rows, column, size):
 
 
 @jitable
-def _walk(
-    excess, problem, start, updates, shares, tolerance, rng, known, model, gains
-):  # fmt: skip
+def _walk(excess, problem, start, updates, shares, tolerance, rng, known, model, gains):
     """Write the marginal contributions along random orders, one row per order; return the number of orders."""
     most, n = gains.shape
     grand = _utility(excess, problem, start, updates, shares, known, model, (1 << n) - 1)

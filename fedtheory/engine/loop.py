@@ -27,7 +27,7 @@ import numpy.typing as npt
 from fedtheory._support.jit import compiled, jitable
 from fedtheory._support.validate import Array
 from fedtheory.engine.contract import SLOTS
-from fedtheory.engine.game import value_cohort
+from fedtheory.engine.game import TOLERANCE, value_cohort
 from fedtheory.selection.availability import keep_present, update_weights
 
 __all__ = ["BATCH", "NUMBERS", "ROWS", "Extra", "Numbers", "State", "run_replicates"]
@@ -67,7 +67,6 @@ class Numbers(NamedTuple):
     needs_different_clients: bool
     combines: bool
     valuation: int
-    tolerance: float
     server_step_size: float
 
 
@@ -311,7 +310,7 @@ def run_replicates(  # noqa: PLR0915 # one loop, in the order of the list above
                     report[0] = _EXCESS
                     totals[_COALITIONS] += value_cohort(
                         excess, validation, server_model, updates, coefficients,
-                        n.valuation, n.tolerance, selection_rng, x.known, change, x.values[:size],
+                        n.valuation, TOLERANCE, selection_rng, x.known, change, x.values[:size],
                     )  # fmt: skip
                     if not is_finite(x.values[:size]):
                         ended[r] = t + 1

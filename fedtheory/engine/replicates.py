@@ -335,8 +335,7 @@ def _numbers(job: Job) -> Numbers:
         has_method=method is not None,
         needs_different_clients=method is not None and method.state_size > 0,
         combines=method is not None and method.combine is not None,
-        valuation=-1 if how is None else METHODS[how.method],
-        tolerance=0.0 if how is None else float(how.tolerance),
+        valuation=-1 if how is None else METHODS[how],
         server_step_size=float(job.server_step_size),
     )  # fmt: skip
 

@@ -91,11 +91,11 @@ def improvement_factor(norms: npt.ArrayLike, expected_size: float) -> float:
     return expected_improvement_factor(t[None, :], expected_size)
 
 
-def expected_improvement_factor(norms: npt.ArrayLike, expected_size: float, *, axis: int = 0) -> float:
+def expected_improvement_factor(norms: npt.ArrayLike, expected_size: float) -> float:
     """Ratio of expectations ``E[V*] / E[((n - m) / m) sum_i t_i^2]`` over samples of the norms, in [0, 1].
 
     It differs from the mean of the ratios, since large updates have more influence; it is 0 if there is no variance.
-    The norms have the shape (samples, n), or (n, samples) with ``axis=1``, and the budget m is in (0, n].
+    The norms have the shape (samples, n), and the budget m is in (0, n].
 
     Source: Chen, Horvath and Richtarik (2022), Definition 11, eq. (15).
 
@@ -105,7 +105,7 @@ def expected_improvement_factor(norms: npt.ArrayLike, expected_size: float, *, a
     >>> round(expected_improvement_factor([[1.0, 1.0, 1.0], [10.0, 1.0, 1.0]], 1) * 210, 12)
     48.0
     """
-    samples = _samples(norms, axis)
+    samples = _samples(norms)
     num_samples, num_clients = samples.shape
     m = checked_budget(expected_size, num_clients)
     weights = np.full(num_samples, 1 / num_samples)
@@ -137,11 +137,9 @@ def relative_improvement_factor(alpha: Any, num_clients: int, expected_size: Any
     return expected_size / (alpha * (n - expected_size) + expected_size)
 
 
-def _samples(norms: npt.ArrayLike, axis: int) -> Array:
+def _samples(norms: npt.ArrayLike) -> Array:
     samples = validate.array("norms", norms, ndim=2)
     validate.nonnegative("norms", samples)
-    if validate.count("axis", axis, low=0, high=1) == 1:
-        samples = np.ascontiguousarray(samples.T)
     if samples.size == 0:
         message = f"norms must have at least one sample and one client, got shape {samples.shape}"
         raise ValueError(message)

@@ -12,9 +12,8 @@ from fedtheory._support.jit import compiled, inlined
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import truncate
 from fedtheory.selection._draw import keep_largest
-from fedtheory.selection.rules import Rules, pack
+from fedtheory.selection.rules import Rules, ValuationMethod, pack
 from fedtheory.theorem.scheme import Scheme
-from fedtheory.valuation.methods import Valuation, ValuationMethod
 
 __all__ = ["GreedyShapley", "SoftmaxShapley", "UpperConfidenceShapley"]
 
@@ -47,14 +46,6 @@ def checked_averaging(averaging: str | float) -> float:
         message = f"averaging must be 'mean' or a number in [0, 1), got {truncate(averaging)}"
         raise ValueError(message)
     return share
-
-
-def checked_valuation(valuation: ValuationMethod | Valuation) -> Valuation:
-    """Return a valuation, which may be given as the name of its method."""
-    if isinstance(valuation, Valuation):
-        return valuation
-    validate.choice("valuation", valuation, get_args(ValuationMethod))
-    return Valuation(valuation)
 
 
 @compiled
@@ -131,17 +122,17 @@ class GreedyShapley:
         ``mean``: cumulative values are means over the rounds in which a client was selected. A number a in [0, 1): they
         become ``a v + (1 - a) v_round`` and start at 0.
     valuation
-        A ``Valuation``, or the name of its method: ``gtg`` or ``exact``.
+        ``gtg`` (truncated random orders) or ``exact`` (all coalitions).
     """
 
     num_selected: int
     averaging: Literal["mean"] | float = "mean"
-    valuation: ValuationMethod | Valuation = "gtg"
+    valuation: ValuationMethod = "gtg"
 
     def __post_init__(self) -> None:
         validate.count("num_selected", self.num_selected)
         checked_averaging(self.averaging)
-        checked_valuation(self.valuation)
+        validate.choice("valuation", self.valuation, get_args(ValuationMethod))
 
     @property
     def scheme(self) -> Scheme:
@@ -165,12 +156,12 @@ class UpperConfidenceShapley:
 
     num_selected: int
     exploration: float = 0.01
-    valuation: ValuationMethod | Valuation = "gtg"
+    valuation: ValuationMethod = "gtg"
 
     def __post_init__(self) -> None:
         validate.count("num_selected", self.num_selected)
         validate.nonnegative("exploration", validate.one("exploration", self.exploration))
-        checked_valuation(self.valuation)
+        validate.choice("valuation", self.valuation, get_args(ValuationMethod))
 
     @property
     def scheme(self) -> Scheme:
@@ -185,7 +176,7 @@ class UpperConfidenceShapley:
 
 
 def _greedy_rules(
-    weights: Array, num_selected: int, averaging: float, exploration: float, valuation: ValuationMethod | Valuation
+    weights: Array, num_selected: int, averaging: float, exploration: float, valuation: ValuationMethod
 ) -> Rules:
     return Rules(
         select=_select_largest,
@@ -194,7 +185,7 @@ def _greedy_rules(
         max_selected=validate.count("num_selected", num_selected, 1, weights.size),
         table=pack(averaging, exploration),
         memory=memory_of(weights.size),
-        valuation=checked_valuation(valuation),
+        valuation=valuation,
     )
 
 
@@ -229,12 +220,12 @@ class SoftmaxShapley:
 
     num_selected: int
     averaging: float = 0.75
-    valuation: ValuationMethod | Valuation = "gtg"
+    valuation: ValuationMethod = "gtg"
 
     def __post_init__(self) -> None:
         validate.count("num_selected", self.num_selected)
         checked_averaging(validate.double("averaging", self.averaging))
-        checked_valuation(self.valuation)
+        validate.choice("valuation", self.valuation, get_args(ValuationMethod))
 
     @property
     def scheme(self) -> Scheme:
@@ -250,7 +241,7 @@ class SoftmaxShapley:
             max_selected=validate.count("num_selected", self.num_selected, 1, weights.size),
             table=pack(checked_averaging(self.averaging)),
             memory=memory_of(weights.size, 1 / weights.size),
-            valuation=checked_valuation(self.valuation),
+            valuation=self.valuation,
         )
 
 

@@ -11,7 +11,6 @@ from fedtheory.selection.greedy_shapley import GreedyShapley, SoftmaxShapley, Up
 from fedtheory.selection.size_weighted import SizeWeighted
 from fedtheory.selection.uniform import Uniform
 from fedtheory.valuation.games import shapley
-from fedtheory.valuation.methods import Valuation
 from tests.engine.plain import in_plain_python
 
 WEIGHTS = np.array([0.25, 0.2, 0.18, 0.15, 0.12, 0.07, 0.03])
@@ -141,7 +140,7 @@ FAMILIES: dict[str, Any] = {
 VALUED = [
     GreedyShapley(3, valuation="exact"),
     UpperConfidenceShapley(3),
-    SoftmaxShapley(3, valuation=Valuation(tolerance=0.0)),
+    SoftmaxShapley(3, valuation="exact"),
 ]
 
 
