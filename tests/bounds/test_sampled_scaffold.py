@@ -1,4 +1,4 @@
-"""Rounds of SCAFFOLD with some of the clients: exact expectations over all subsets, and which step sizes are allowed."""
+"""Rounds of SCAFFOLD with some of the clients: exact expectations over all subsets, and the range of step sizes."""
 
 from fractions import Fraction as Q
 from itertools import combinations, product
