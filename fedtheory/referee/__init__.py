@@ -119,7 +119,7 @@ def referee(
     >>> review.verdict.word, review.exit_code, review.tightness.reason
     ('refuted', 1, 'no method() is given, and the bound has no worst case')
     """
-    for library in ("scipy.optimize", "sympy"):  # before a time limit could interrupt their import
+    for library in ("cvxpy", "scipy.optimize", "sympy"):  # before a time limit could interrupt their import
         importlib.import_module(library)
     clock = Clock(validate.positive("seconds", seconds), report)
     seed, folder = validate.count("seed", seed, 0), None if out is None else Path(out)
