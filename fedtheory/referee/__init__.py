@@ -101,7 +101,7 @@ def referee(
     ValueError
         If the file cannot be run or has no such theorem, or the arguments of the functions do not match.
     """
-    for library in ("scipy.optimize", "sympy"):  # before a time limit could interrupt their import
+    for library in ("cvxpy", "scipy.optimize", "sympy"):  # before a time limit could interrupt their import
         importlib.import_module(library)
     clock = Clock(validate.positive("seconds", seconds), report)
     seed, folder = validate.count("seed", seed, 0), None if out is None else Path(out)

@@ -20,6 +20,12 @@ PAPER = Paper(
             NONNEGATIVE._replace(of_run="control_error2"),
             GRADIENT2,
         ),
+        Symbol(
+            "variate_error2",
+            "Mean squared error C of the clients' control variates, ``mean |c_k - grad F_k(w*)|^2``",
+            NONNEGATIVE,
+            GRADIENT2,
+        ),
     ),
 )
 
