@@ -28,7 +28,7 @@ from fedtheory.verification.instances import regression_examples, replay, reprod
 from fedtheory.verification.renderings import escaped
 
 HEAD = """\
-| Theorem | The print was | Closest instance | Counterexamples | Not needed |
+| Theorem | Basis of the print | Closest instance | Counterexamples | Not needed |
 | --- | --- | --- | --: | --: |
 """
 WITHOUT = """
@@ -42,6 +42,13 @@ _SENTENCE = re.compile(
 )
 
 
+_NAME = re.compile(r"\w+(?:\\_\w+)+")
+
+
+def _as_code(name: re.Match[str]) -> str:
+    return "`" + name[0].replace("\\", "") + "`"
+
+
 def check(holds: object, what: str) -> None:
     """Raise ValueError if a cell of the page is wrong."""
     if not holds:
@@ -52,7 +59,9 @@ def check(holds: object, what: str) -> None:
 def number(value: Any) -> str:
     """Return a short number as it is, and others to four digits."""
     text = str(value)
-    return text if len(text) <= 14 else f"≈ {float(value):.4g}"
+    if len(text) <= 14:
+        return text
+    return f"≈ {float(value):.0f}" if abs(value) > 10**4 else f"≈ {float(value):.4g}"
 
 
 def in_print(headline: Headline) -> str:
@@ -269,7 +278,7 @@ def section(headline: Headline, name: str) -> tuple[str, str]:
         in_python(headline.function or bound.__wrapped__),  # type: ignore[union-attr] # one of the two is given
         f"**In Coq**, `{theorem.file}`:\n\n```coq\n{statement}\n```\n",
         f":::{{proof}} Variables, hypotheses and definitions of its sections\n```coq\n{around}\n```\n:::\n",
-        f"The printed form in Coq: {escaped(str(form))}.\n" if form else "",
+        f"The printed form in Coq: {_NAME.sub(_as_code, escaped(str(form)))}.\n" if form else "",
         found,
         WITHOUT + "\n".join(rows) + "\n",
     )
