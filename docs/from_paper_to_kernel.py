@@ -99,8 +99,10 @@ def summands(bound: Bound) -> str:
     terms = bound.symbolic_terms()
     check(sympy.simplify(sum(terms.values()) - bound.symbolic()) == 0, f"{bound.__name__}, the sum of the summands")
     left = f"{bound.left.latex} \\le" if bound.left else ""
-    rows = " \\\\\n& {} + ".join(latex(bound, term) for term in terms.values())
-    return f"$$\n\\begin{{aligned}}\n& {left} \\\\\n& {{}} {rows}\n\\end{{aligned}}\n$$\n"
+    first, *others = (latex(bound, term) for term in terms.values())
+    rows = [left, first, *(one if one.startswith("-") else f"+ {one}" for one in others)]
+    lines = " \\\\\n".join(f"& {{}} {row}" for row in rows)
+    return f"$$\n\\begin{{aligned}}\n{lines}\n\\end{{aligned}}\n$$\n"
 
 
 def in_python(function: Callable[..., Any]) -> str:
@@ -257,6 +259,8 @@ def source_of(headline: Headline) -> str:
         return f"Section 2, eq. (7); {BASES['remembered']}"
     statement = headline.bound.printed.statement
     where = ", ".join(filter(None, (statement.number, statement.equation)))
+    if statement.related:
+        where = f"related to {statement.related[1]}"
     return f"{where}; {BASES[statement.basis]}"
 
 
@@ -291,6 +295,8 @@ def section(headline: Headline, name: str) -> tuple[str, str]:
 def table() -> str:
     """Return the content of the page."""
     names = {bound: linked(name, bound) for name, bound in known_bounds().items()}
-    optimal = "{py:func}`optimal_probabilities <fedtheory.sampling.optimal.optimal_probabilities>`"
+    optimal = (
+        "in rational arithmetic; {py:func}`fedtheory.sampling.optimal.optimal_probabilities` returns these numbers"
+    )
     made = [section(one, names[one.bound] if one.bound else optimal) for one in HEADLINES]
     return HEAD + "\n".join(line for line, _ in made) + "\n\n" + "\n".join(text for _, text in made)
