@@ -199,9 +199,9 @@ def optimum(headline: Headline) -> str:
         best = closed_form(norms, budget)
         check(best == list(map(Q, optimal_probabilities(norms, float(budget)))), f"{headline.title}, norms {norms}")
         check(cost(norms, best) < cost(norms, [budget / Q(len(norms))] * len(norms)), f"{headline.title}, {norms}")
-    check(
-        closed_form((1, 1, 4), 2) == [Q(1, 2), Q(1, 2), 1] and cost((1, 1, 4), (Q(1, 2), Q(1, 2), Q(1))) == 20, "cost"
-    )
+    half, norms = [Q(1, 2), Q(1, 2), Q(1)], (1, 1, 4)
+    check(closed_form(norms, Q(2)) == half, f"{headline.title}, probabilities of the page")
+    check((cost(norms, half), cost(norms, [Q(2, 3)] * 3)) == (20, 27), f"{headline.title}, costs of the page")
     return (
         "**Instances**. For the norms 1, 1 and 4 and the budget m = 2, p = (1/2, 1/2, 1) and the sum of t\\_i^2/p\\_i "
         "is 20; for uniform probabilities it is 27. The minimum is attained.\n"
