@@ -119,6 +119,7 @@ def write_theory(app: "sphinx.application.Sphinx") -> None:
         "sources",
         "claim_by_claim",
         "looseness",
+        "from_paper_to_kernel",
         "tightness",
         "flower",
         "machine_checked",
