@@ -96,7 +96,9 @@ def new_file(path: str | Path) -> Path:
         raise ValueError(message)
     stem, taken = target.stem, {*_KEYWORDS.split(), *_modules()}
     if stem in taken or not _NAME.fullmatch(stem):
-        message = f"a Coq file must have a name like {identifier(stem[:50], taken)}.v, got {truncate(target.name)}"
+        message = (
+            f"a file must have a name for Coq, such as {identifier(stem[:50], taken)}.v, got {truncate(target.name)}"
+        )
         raise ValueError(message)
     return target
 
