@@ -13,7 +13,7 @@ from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import FEDTHEORY, Paper
 from fedtheory.theorem.worst_case_problem import WorstCaseProblem
 
-__all__ = ["PAPER", "corrected_round", "problem"]
+__all__ = ["PAPER", "corrected_round"]
 
 PAPER = Paper(
     key="fedlin",

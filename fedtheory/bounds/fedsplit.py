@@ -15,7 +15,7 @@ from fedtheory.theorem.paper import FEDTHEORY, Paper
 from fedtheory.theorem.symbols import Symbol
 from fedtheory.theorem.worst_case_problem import WorstCaseProblem
 
-__all__ = ["PAPER", "problem", "split_round"]
+__all__ = ["PAPER", "split_round"]
 
 PAPER = Paper(
     key="fedsplit",
