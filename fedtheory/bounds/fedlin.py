@@ -41,7 +41,14 @@ _FRESH = Hypothesis(
 
 
 def problem(*, mu: Any, L: Any, step_size: Any, local_steps: int) -> tuple[Any, Any, Any]:
-    """Return the worst-case problem of a round, and the model less the minimizer before and after it."""
+    """Return the worst-case problem of a round, and the model less the minimizer before and after it.
+
+    >>> p, before, after = problem(mu=1, L=2, step_size=1, local_steps=1)
+    >>> p.at_most(before.square, 4)
+    >>> p.maximize(after.square)  # the larger of 0 and (1 - 2)^2, times 4
+    >>> 3.999 <= p.solve().upper <= 4.001
+    True
+    """
     p = worst_case.Problem()
     clients = p.clients(2, mu, L)
     # Linear functions added to the F_k do not change the method, so that the clients may share a minimizer.
