@@ -35,6 +35,7 @@ WRONG_AS = {
         "fedalign": "opposite-ways li-et-al theta-one",
         "greedyfed": "printed-counter printed-turns vanishing-values base-case",
         "optimal-client-sampling": "lemma-1-left",
+        "proxskip": "noise-at-the-minimizer",
     },
     STEP: {
         "power-of-choice": "step-54-55 step-80-printed equation-80-single-client equation-16-pathwise",

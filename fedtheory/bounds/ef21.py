@@ -11,7 +11,7 @@ from fedtheory.theorem.bound import Bound, states
 from fedtheory.theorem.domains import COUNT, NONNEGATIVE, POSITIVE
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import FEDTHEORY, Paper
-from fedtheory.theorem.symbols import CURVATURE, GRADIENT2, SYMBOLS, Symbol
+from fedtheory.theorem.symbols import CURVATURE, GRADIENT2, Symbol
 from fedtheory.theorem.worst_case_problem import WorstCaseProblem
 
 __all__ = ["PAPER", "polyak_gap"]
@@ -38,7 +38,6 @@ PAPER = Paper(
             GRADIENT2,
             "G_0",
         ),
-        SYMBOLS["initial_gap"],
     ),
 )
 _ASSUMES = (
@@ -74,7 +73,6 @@ def _solve(bound: Bound, given: Mapping[str, Any]) -> Any:
 
 
 _LAWS = {"num_rounds": lambda c: c.whole(1, 2), "client_L": lambda c: c["L"]}
-_GAP = LeftSide("gap", "E F(w_T) - F*", over=("selection",))
 
 
 @states(
@@ -82,7 +80,7 @@ _GAP = LeftSide("gap", "E F(w_T) - F*", over=("selection",))
     "EF21 under the Polyak-Lojasiewicz condition",
     related=(PAPER, "Theorem 2"),
     form="refined",
-    left=_GAP,
+    left=LeftSide("gap", "E F(w_T) - F*", over=("selection",)),
     assumes=(*_ASSUMES, _POLYAK, _POLYAK_STEPS, _FLATTER),
     schemes=FULL_PARTICIPATION,
     options=("method",),

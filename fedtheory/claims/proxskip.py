@@ -35,3 +35,19 @@ def theorem(rng: np.random.Generator) -> Finding:
     variates = {"model": str(model), "control variates": format_vectors(state.variates)}
     instance = {**format_federation(fed), **as_texts(run), **variates}
     return at_most(mean_potentials(fed, state, 3, **run)[-1], bound, instance=instance)
+
+
+@claim(
+    "proxskip:noise-at-the-minimizer",
+    "If E |g(x) - g(x*)|^2 <= 2 A D(x, x*), steps of 1/A have the floor gamma^2 Var g(x*)/min(gamma mu, p^2)",
+    Statement(ps.PAPER, "SProxSkip, in arXiv:2207.04338"),
+    "erratum",
+    hypotheses=("the differences are those of the same stochastic gradient at x and x*",),
+    remark="gradients 2 x + 1 and -1 with equal chances, p = 1: from 1 to 5/4 instead of 1; 2 A and 2 Var are right",
+)
+def noise_at_the_minimizer() -> Finding:
+    # F = x^2/2, D(x, 0) = x^2/2 and E |g(x) - g(0)|^2 = 2 x^2, so that A = 2.
+    x, gamma, mu, variance = Fraction(1), Fraction(1, 2), 1, 1
+    after = ((x - gamma * (2 * x + 1)) ** 2 + (x + gamma) ** 2) / 2
+    printed = (1 - gamma * mu) * x**2 + gamma**2 * variance / (gamma * mu)
+    return at_most(after, printed, instance={"x": "1", "step_size": "1/2"})

@@ -176,9 +176,6 @@ DEMANDS: dict[str, Demand] = {
     "FedNova": Demand(r"^clients and server run FedNova"),
     "FedLin": Demand(r"^clients and server run FedLin"),
     "FedSplit": Demand(r"^clients and server run FedSplit with exact proximal steps"),
-    "step <= 1/(6 tau L)": at_most(
-        r"^6 local_steps step_size L <= 1", lambda w: {"step_size": 1 / (6 * w["local_steps"] * w["L"])}
-    ),
     "stable local steps": Demand(
         r"^eta \(L \+ mu\) < 2",
         lambda w: {"local_steps": 1, "step_size": 2 / (w["L"] + w["mu"]) / BIT},

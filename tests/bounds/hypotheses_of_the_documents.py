@@ -214,10 +214,7 @@ _SCAFFOLD = {
     "sampled_round-derived": _CONTROLLED
     | {"Option II", "draws without replacement", "equal weights", "N >= 2", "damped", "heavy control variates"},
 }
-_FEDLIN = {
-    "corrected_round-printed": _CONTROLLED | {"FedLin", "step <= 1/(6 tau L)"},
-    "corrected_round-derived": _CONTROLLED | {"FedLin", "stable local steps", "fresh gradients"},
-}
+_FEDLIN = {"corrected_round-derived": _CONTROLLED | {"FedLin", "stable local steps", "fresh gradients"}}
 _FEDSPLIT = {"split_round-derived": _CLIENTS | {"FedSplit"}}
 _EF21 = {
     "polyak_gap-refined": {

@@ -1,10 +1,6 @@
-"""Transcription of FedLin: a round as remembered, and as so many steps of gradient descent."""
+"""Transcription of FedLin: a round as so many steps of gradient descent."""
 
 LETTERS = {"distance2": "Delta", "mu": "mu", "L": "L", "step_size": "eta", "local_steps": "tau"}
-
-
-def corrected_round__printed(Delta, eta, mu, tau):
-    return (1 - tau * eta * mu) * Delta
 
 
 def corrected_round__derived(Delta, eta, mu, tau):

@@ -70,7 +70,6 @@ _EXACT = {
     "fedavg.transformed_gap.printed": set[str](),
     # of methods that no run has
     "fedlin.corrected_round": set[str](),
-    "fedlin.corrected_round.printed": set[str](),
     "fedsplit.split_round": set[str](),
     "ef21.polyak_gap": set[str](),
     # about the gradients at one model, whose dissimilarity no run tells
