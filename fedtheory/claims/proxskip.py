@@ -12,6 +12,7 @@ from fedtheory.instances.vectors import combination, norm2
 from fedtheory.theorem.claims import claim
 from fedtheory.theorem.draws import as_texts, pick, whole
 from fedtheory.theorem.findings import Finding, at_most
+from fedtheory.theorem.paper import Statement
 
 
 @claim(
