@@ -6,7 +6,7 @@ from typing import Any
 
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
-_RELATIVE = re.compile(r"(\]\()docs/([^)#\s]+)")
+_RELATIVE = re.compile(r"\]\(docs/([^)#\s]+)")
 
 
 class PackageReadme(MetadataHookInterface):
@@ -20,9 +20,6 @@ class PackageReadme(MetadataHookInterface):
 
 def absolute(text: str, address: str) -> str:
     """Return README with absolute links to the documentation; without an address they stay relative."""
-    return _RELATIVE.sub(lambda link: f"{link[1]}{address.rstrip('/')}/{_page(link[2])}", text) if address else text
-
-
-def _page(target: str) -> str:
-    """Return the place in the built documentation; all pictures lie in one folder there."""
-    return f"_images/{Path(target).name}" if target.startswith("_static/") else re.sub(r"\.md$", ".html", target)
+    if not address:
+        return text
+    return _RELATIVE.sub(lambda link: f"]({address.rstrip('/')}/{re.sub(r'[.]md$', '.html', link[1])}", text)

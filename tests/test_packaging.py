@@ -27,7 +27,7 @@ def listed(name: str) -> list[str]:
 
 
 def in_conda(requirement: str) -> str:
-    [(name, version)] = re.findall(r"^([\w-]+)(>=[\d.]+)$", requirement)
+    [(name, version)] = re.findall(r"^([\w-]+)(>=[\d.]+(?:,<[\d.]+)?)$", requirement)
     return f"{OTHER_NAMES.get(name, name)} {version}"
 
 
@@ -55,7 +55,7 @@ def test_links_of_readme_lead_to_the_documentation_once_it_has_an_address():
     found = absolute(text, "https://example.org/latest/")
     targets = re.findall(r"\]\(([^)]+)\)", found)
     assert [target for target in targets if not target.startswith("https://")] == []
-    assert {f"https://example.org/latest/{page}" for page in ("tutorial.html", "_images/bound_versus_error.png")} <= {
+    assert {f"https://example.org/latest/{page}" for page in ("tutorial.html", "_static/bound_versus_error.png")} <= {
         *targets
     }
 
