@@ -31,6 +31,13 @@ def test_of_two_who_ask_for_a_new_file_one_gets_it(tmp_path: Path) -> None:
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == {"new": b"first"}
 
 
+def test_text_that_is_written_ends_with_a_line(tmp_path: Path) -> None:
+    publish(tmp_path, {"data": b"\0"}, "index.json", {"form": 1})
+    text = (tmp_path / "index.json").read_bytes()
+    assert text.endswith(b"}\n")
+    assert not text.endswith(b"\n\n")
+
+
 def test_what_a_disk_refuses_is_said_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_: int) -> None:
         raise OSError(errno.ENOSPC, "the disk is gone")

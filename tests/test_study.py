@@ -339,6 +339,16 @@ def test_numbers_that_are_not_finite_come_back_in_a_table(tmp_path):
     assert (row["inf"], row["-inf"]) == (np.inf, -np.inf)
 
 
+@pytest.mark.parametrize("number", [1, 20, 21, 45])
+def test_each_row_of_a_table_is_either_displayed_or_counted(number):
+    table = study.Table([{"name": f"row-{i}"} for i in range(number)])
+    for text in (repr(table), table._repr_html_()):
+        displayed = set(re.findall(r"row-\d+", text))
+        counted = [int(count) for count in re.findall(r"(\d+) more rows", text)]
+        assert len(displayed) + sum(counted) == number
+        assert 0 not in counted
+
+
 def test_stored_results_are_shown_again_without_a_run(tmp_path, capsys, monkeypatch):
     study.main(TOY, ["--quick", "--out", str(tmp_path)])
     printed = capsys.readouterr().out.splitlines()

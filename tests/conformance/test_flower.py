@@ -4,12 +4,12 @@ import json
 import math
 import random
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
-from fedtheory.conformance.flower_strategies import flower
+from fedtheory.conformance.flower_strategies import _change, flower
 from tests.conformance.flower_papers import (
     BETA_1,
     BETA_2,
@@ -18,6 +18,7 @@ from tests.conformance.flower_papers import (
     Asked,
     answers,
     kingma_ba,
+    some_losses,
 )
 from tests.test_readme import read
 
@@ -82,6 +83,26 @@ def test_what_the_page_says_without_the_table_is_what_was_answered() -> None:
     first = (1 - BETA_1) / math.sqrt(1 - BETA_2) * kingma_ba(2)
     assert first == pytest.approx(math.sqrt(1 + BETA_2) / (1 + BETA_1), rel=1e-12)
     assert f"= {first:.2f}$ times `eta`" in page
+
+
+class LossWeighted(NamedTuple):
+    """A server that needs no Flower: all clients train, and their models are averaged by the losses they report."""
+
+    def asked(self, server_round: int, model: Any, num_clients: int) -> list[tuple[int, int]]:
+        return [(client, client) for client in range(num_clients)]
+
+    def reply(self, message: int, model: Any, examples: int, numbers: Any) -> tuple[Any, float]:
+        return model, numbers["train_loss"]
+
+    def aggregated(self, server_round: int, replies: Any) -> list[Any]:
+        return [sum(loss * model for model, loss in replies) / sum(loss for _, loss in replies)]
+
+
+def test_the_metrics_of_a_round_are_those_of_its_clients() -> None:
+    # Losses 1.5, 3 and 10: (1.5 (1, 0) + 3 (0, 2) + 10 (3, 3)) / 14.5 in each round, by hand
+    for num_rounds in (1, 2):
+        change = _change(LossWeighted(), num_rounds, some_losses, np.random.default_rng(0), VECTORS, WEIGHTS)
+        np.testing.assert_allclose(change, num_rounds * np.array([31.5, 36]) / 14.5, rtol=1e-14)
 
 
 @pytest.mark.parametrize("missing", ["flwr", "flwr.app"])

@@ -10,6 +10,7 @@ import pytest
 
 from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.worst_case import WorstCase, fedalign, fedavg, power_of_choice
+from fedtheory.worst_case.worst_cases import Lemma
 from tests.environment import thinned
 from tests.worst_case.members import Client, Member, member
 
@@ -146,3 +147,12 @@ def test_an_outcome_that_no_federation_has_is_left_out_with_its_proof() -> None:
     assert worst.multipliers(**constants) >= worst.enclosure[0]
     with pytest.raises(AssumptionViolated, match=r"the lemma holds where .* < 0, got"):
         worst.multipliers(**constants | {"threshold": Q(1, 5)})
+
+
+def test_a_lemma_with_a_condition_says_nothing_on_its_border() -> None:
+    # An outcome of which the multipliers prove 0 <= a - b is impossible where a < b, and possible where a = b.
+    lemma = Lemma("error", {"a": Q(2), "b": Q(3)}, negative=({"a": Q(1), "b": Q(-1)},))
+    assert lemma(a=Q(1), b=Q(2)) == 8
+    for a in (Q(2), Q(3)):
+        with pytest.raises(AssumptionViolated, match=r"the lemma holds where .* < 0, got"):
+            lemma(a=a, b=Q(2))
