@@ -88,7 +88,7 @@ def _underflow(made: SharesMade, seeds: np.random.SeedSequence, level: float) ->
         else ""
     )
     raise Failed(
-        f"for the concentration {_SMALL:g} at most {100 * allowed:.2g} % of the clients may have no class with more "
+        f"for the concentration {_SMALL:g} at most {100 * allowed:.2g}% of the clients may have no class with more "
         f"than half, got {spread} of {len(shares)}{why}",
         concentration=_SMALL,
     )

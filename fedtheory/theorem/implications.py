@@ -86,7 +86,7 @@ def _noise_in_gradients(assumptions: Sequence[Assumption]) -> Iterator[Hypothesi
     noise, bounded = _only(Noise, assumptions), _only(BoundedGradients, assumptions)
     if noise is not None and bounded is not None and bounded.include_the_noise:
         sigma2, G2 = noise.parameter, bounded.parameter
-        reason = "since E |g_k|^2 is at least the variance"
+        reason = "the variance being at most E |g_k|^2"
         yield _implied(f"{sigma2} <= {G2}", reason, lambda sigma2, G2: (sigma2, "<=", G2), sigma2, G2)
 
 

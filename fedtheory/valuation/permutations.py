@@ -74,7 +74,7 @@ def gtg_shapley(utility: Utility, num_players: int, tolerance: float = 1e-4, rng
     as 50 sweeps.
 
     The values are those after whole sweeps, in which every player is first in one order. The estimation stops when, for
-    every player, the last 10 running means are on average within 1 % of the last one, in absolute value, after at least
+    every player, the last 10 running means are on average within 1% of the last one, in absolute value, after at least
     20 orders; or after 50 n orders. Standard errors are those of independent sweeps.
 
     Parameters
