@@ -22,6 +22,7 @@ __all__ = [
     "capped_dirichlet_partition",
     "dirichlet_partition",
     "heterogeneity",
+    "partition_from_counts",
     "power_law_partition",
     "shard_partition",
 ]
@@ -81,6 +82,46 @@ def dirichlet_partition(
             part.extend(piece.tolist())
     _fill_up(parts, min_samples, draw)
     return [np.sort(np.array(part, dtype=np.int64)) for part in parts]
+
+
+def partition_from_counts(labels: npt.ArrayLike, table: npt.ArrayLike, *, rng: RNGLike = 0) -> list[Labels]:
+    """Assign ``table[k, c]`` random samples of class c to client k, as in a published table of a split.
+
+    The result is K arrays of row numbers, increasing and disjoint. Samples that the table does not need are in no part;
+    ``FederatedData.from_partition`` then needs ``complete=False``.
+
+    Parameters
+    ----------
+    labels
+        Classes of the pooled samples, integers, shape (N,).
+    table
+        Numbers of samples, shape (K, C): a row per client, a column per class 0..C-1.
+
+    Raises
+    ------
+    ValueError
+        If a class has fewer samples than its column of the table.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in partition_from_counts([1, 0, 1, 0], [[2, 0], [0, 2]])]
+    [[1, 3], [0, 2]]
+    """
+    y, counts = _pooled(labels, 1, 1)[0], np.asarray(validate.counts("table", table, low=0))
+    if counts.ndim != 2 or not counts.size:
+        message = f"table must have a row per client and a column per class, got shape {counts.shape}"
+        raise ValueError(message)
+    draw, num_classes = validate.generator(rng), counts.shape[1]
+    missing = counts.sum(axis=0) - np.bincount(y, minlength=num_classes)[:num_classes]
+    if missing.max() > 0:
+        c = int(missing.argmax())
+        wanted = counts[:, c].sum()
+        message = f"table must have at most {wanted - missing[c]} samples of class {c}, as labels has, got {wanted}"
+        raise ValueError(message)
+    pieces = [
+        np.split(draw.permutation(np.flatnonzero(y == c)), np.cumsum(counts[:, c]))[:-1] for c in range(num_classes)
+    ]
+    return [np.sort(np.concatenate(parts)) for parts in zip(*pieces, strict=True)]
 
 
 def shard_partition(
