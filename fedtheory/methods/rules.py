@@ -11,6 +11,8 @@ SCAFFOLD          adds c - c_k                                                  
 Scaffnew          starts at x_k, adds -h_k                                          draws a coin; moves x_k, h_k
 FedNova                                                                             weights 1/tau_k and tau_eff
 FedAvgM                                                                             moves x along a velocity v
+FedOpt                                                                              moves x along m / sqrt(v)
+Delayed           starts at x_(t-d)                                                 keeps old models, draws delays
 FedDyn            subtracts l_k                                                     moves x, h and all l_k
 compressed steps                                                    top-k, ...
 error feedback                              e_k minus the update    top-k, ...      moves x and the errors e_k
