@@ -112,9 +112,10 @@ def expected_gap(
     server_step_size
         Factor of the aggregated difference ``sum_k omega_k (w_k - w)``.
     method
-        ``FedAvgM``, ``FedDyn`` or ``Scaffold`` of ``fedtheory.methods``, or None for federated averaging. With a method
-        ``relative_noise`` and ``server_step_size`` must have their default values. With ``FedDyn`` and ``Scaffold`` the
-        strategy must be ``Full``, ``Uniform``, ``Proportional`` or ``Independent``.
+        ``FedAvgM``, ``FedDyn``, ``Scaffold`` or a linear ``FedOpt`` (``second_momentum=1``) of ``fedtheory.methods``,
+        or None for federated averaging. With a method ``relative_noise`` and ``server_step_size`` must have their
+        default values. With ``FedDyn`` and ``Scaffold`` the strategy must be ``Full``, ``Uniform``, ``Proportional`` or
+        ``Independent``.
 
     Notes
     -----
@@ -124,8 +125,8 @@ def expected_gap(
     constant plus, with relative noise, a linear function of ``E (w - c_k)(w - c_k)'``, so that the recursion is closed.
     A round costs O(K v^3) for full curvatures and O(K v tau) for diagonal ones, whose coordinates do not interact, or
     O(v) while the step size does not change. With relative noise diagonal curvatures cost O(K v^2 tau). With a method
-    the same holds for its state of V vectors, V = 2 for FedAvgM and K + 2 otherwise, at a cost of O(V^3 v^3) for full
-    curvatures and O(V^3 v) for diagonal ones.
+    the same holds for its state of V vectors, V = 2 for FedAvgM and FedOpt and K + 2 otherwise, at a cost of
+    O(V^3 v^3) for full curvatures and O(V^3 v) for diagonal ones.
 
     Examples
     --------

@@ -3,6 +3,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (methods/rules.py states the arguments of compiled rules)
 
+import math
 from dataclasses import dataclass
 from typing import Literal, final, get_args
 
@@ -88,14 +89,27 @@ class FedOpt:
             message = "second_momentum must be less than 1 with bias_correction, got 1"
             raise ValueError(message)
 
+    @property
+    def is_linear(self) -> bool:
+        """Whether v and the corrections are constant, so that the server's step is linear in the updates."""
+        return self.rule != "adagrad" and self.second_momentum == 1.0 and not self.bias_correction
+
+    @property
+    def first_root(self) -> float:
+        """Divisor of the server's step for the v before round 0."""
+        return math.sqrt(self._square + self.epsilon) if self.epsilon_inside else math.sqrt(self._square) + self.epsilon
+
+    @property
+    def _square(self) -> float:
+        return self.epsilon**2 if self.initial_square is None else self.initial_square
+
     def method_rules(self, weights: Array, initial: Array) -> MethodRules:
         """Return the compiled rules."""
         table = [
             get_args(Rule).index(self.rule), self.server_step_size, self.momentum, self.second_momentum, self.epsilon,
             self.bias_correction, self.epsilon_inside,
         ]  # fmt: skip
-        square = self.epsilon**2 if self.initial_square is None else self.initial_square
-        memory = np.concatenate([np.zeros(initial.size), np.full(initial.size, square), np.ones(2)])
+        memory = np.concatenate([np.zeros(initial.size), np.full(initial.size, self._square), np.ones(2)])
         return MethodRules(combine=_combine, table=np.array(table, dtype=np.float64), memory=memory)
 
 
