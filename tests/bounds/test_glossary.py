@@ -17,8 +17,8 @@ FORMS = {
 }
 # Powers of the loss and of the squared distance.
 POWERS = {
-    "": (0, 0), "local steps": (0, 0), "rounds": (0, 0), "loss": (1, 0), "distance^2": (0, 1), CURVATURE: (1, -1),
-    LENGTH: (-1, 1), GRADIENT2: (2, -1),
+    "": (0, 0), "local steps": (0, 0), "rounds": (0, 0), "loss": (1, 0), "distance^2": (0, 1),
+    "distance": (0, Q(1, 2)), CURVATURE: (1, -1), LENGTH: (-1, 1), GRADIENT2: (2, -1),
 }  # fmt: skip
 LOSS, DISTANCE2 = Q(2), Q(3)
 

@@ -207,6 +207,29 @@ def test_delays_are_independent_with_their_law() -> None:
         assert abs(counts[number] - 400 * probability) <= 5 * np.sqrt(400 * probability * (1 - probability))
 
 
+def test_runs_with_random_delays_stay_below_their_bound_at_every_round() -> None:
+    bound, method = ft.bounds.delayed.fixed_step_distance, ft.methods.Delayed((0.25, 0.25, 0.5))
+    known = {"num_rounds": 40, "step_size": 0.02, "initial": [20.0, -3.0], "gradient_noise": 0.0}
+    found = run(method, num_replicates=20, record=("models",), **known)
+    distances = ((found.models - PLANE.minimizer) ** 2).sum(axis=2).max(axis=0)
+    constants = for_run(bound, PLANE, Full(), method=method, **known)
+    assert constants["largest_delay"] == 2
+    values = [bound(**constants | {"num_rounds": t}) for t in range(41)]
+    assert (distances <= np.array(values) * (1 + 1e-12)).all()
+    assert distances[0] == values[0]
+
+
+def test_a_run_of_adaptive_steps_stays_below_its_bound_on_squared_gradients() -> None:
+    bound, method = ft.bounds.fedopt.mean_gradient2, ft.methods.FedOpt("adam", 0.25, 0.0, 0.5, epsilon=0.25)
+    known = {"num_rounds": 50, "step_size": 0.5, "initial": [4.0, 1.0], "gradient_noise": 0.0}
+    found = run(method, num_replicates=1, record=("models",), **known)
+    mean = (PLANE.gradient(found.models[0, :-1]) ** 2).sum(axis=1).mean()
+    assert mean <= bound(**for_run(bound, PLANE, Full(), method=method, **known))
+    for other in (ft.methods.FedOpt("yogi", momentum=0.0), ft.methods.FedOpt(), None):
+        with pytest.raises(ft.errors.AssumptionViolated, match="FedAdam"):
+            for_run(bound, PLANE, Full(), method=other, **known)
+
+
 DATA = ft.datasets.synthetic(1.0, 1.0, num_clients=3, rng=1, num_features=4, num_classes=3)
 FAMILIES: dict[str, Any] = {
     "full": PLANE,
