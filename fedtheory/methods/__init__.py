@@ -11,7 +11,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "compressed": ["EF21", "Compressed", "ErrorFeedback"],
-        "compressors": ["Compressor", "RandK", "ScaledSign", "TopK"],
+        "compressors": ["Compressor", "RandK", "TopK"],
         "delayed": ["Delayed"],
         "fedavgm": ["FedAvgM"],
         "feddyn": ["FedDyn"],
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from fedtheory.methods.compressed import ErrorFeedback as ErrorFeedback
     from fedtheory.methods.compressors import Compressor as Compressor
     from fedtheory.methods.compressors import RandK as RandK
-    from fedtheory.methods.compressors import ScaledSign as ScaledSign
     from fedtheory.methods.compressors import TopK as TopK
     from fedtheory.methods.delayed import Delayed as Delayed
     from fedtheory.methods.fedavgm import FedAvgM as FedAvgM

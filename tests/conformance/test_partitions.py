@@ -115,7 +115,8 @@ def test_the_result_of_no_partition_is_a_failure_and_not_a_crash():
 def by_classes(rng, labels, num_clients, concentration=0.5, capped=False):
     sizes = np.zeros(num_clients)
     while sizes.min() < 10:
-        parts, sizes = [[] for _ in range(num_clients)], np.zeros(num_clients)
+        parts: list[list[np.ndarray]] = [[] for _ in range(num_clients)]
+        sizes = np.zeros(num_clients)
         for c in np.unique(labels):
             shares = rng.dirichlet(np.full(num_clients, concentration))
             shares = shares * (sizes < len(labels) / num_clients) if capped else shares
