@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
-from fedtheory.datasets.class_shares import checked_concentration, pooled, underflowing_shares
+from fedtheory.datasets.class_shares import checked_concentration, pooled
 from fedtheory.federation.client_data import FederatedData, Labels
 from fedtheory.federation.sampled import checked_data
 
@@ -34,7 +34,6 @@ def dirichlet_partition(
     concentration: float,
     *,
     min_samples: int = 1,
-    underflow: bool = False,
     rng: RNGLike = 0,
 ) -> list[Labels]:
     """Split each class among the clients, with shares from the symmetric Dirichlet law ``Dir_K(concentration)``.
@@ -52,9 +51,6 @@ def dirichlet_partition(
         exceed N.
     concentration
         Concentration, positive; the coefficient of variation of a share is ``sqrt((K - 1) / (K concentration + 1))``.
-    underflow
-        Whether to draw like libraries that normalize gamma variables of at least 2^-1022, which is wrong: for a small
-        concentration a class is shared equally with probability about exp(-1022 log(2) K concentration).
 
     Notes
     -----
@@ -68,14 +64,11 @@ def dirichlet_partition(
     """
     y, num_clients, min_samples = pooled(labels, num_clients, min_samples)
     concentration = checked_concentration(concentration)
-    faulty, draw = validate.boolean("underflow", underflow), validate.generator(rng)
+    draw = validate.generator(rng)
     parts: list[list[int]] = [[] for _ in range(num_clients)]
     for label in np.unique(y):
         rows = draw.permutation(np.flatnonzero(y == label))
-        if faulty:
-            shares = underflowing_shares(draw, concentration, 1, num_clients)[0]
-        else:
-            shares = draw.dirichlet(np.full(num_clients, concentration))
+        shares = draw.dirichlet(np.full(num_clients, concentration))
         cuts = np.floor(np.cumsum(shares)[:-1] * rows.size + 0.5).astype(np.int64)
         for part, piece in zip(parts, np.split(rows, np.minimum(cuts, rows.size)), strict=True):
             part.extend(piece.tolist())
