@@ -11,6 +11,7 @@ from fedtheory.datasets.leaf import read_leaf as read_leaf
 from fedtheory.datasets.partition import capped_dirichlet_partition as capped_dirichlet_partition
 from fedtheory.datasets.partition import dirichlet_partition as dirichlet_partition
 from fedtheory.datasets.partition import heterogeneity as heterogeneity
+from fedtheory.datasets.partition import partition_from_counts as partition_from_counts
 from fedtheory.datasets.partition import power_law_partition as power_law_partition
 from fedtheory.datasets.partition import shard_partition as shard_partition
 from fedtheory.datasets.quadratics import least_squares_federation as least_squares_federation

@@ -402,6 +402,9 @@ CONSTANTS: Mapping[str, Callable[[Run], Any]] = {
     "weighted_sigma2": lambda run: float(run.options["gradient_noise"]) * _sum_squared_weights(run),
     # The method.
     "coin": lambda run: float(run.options["method"].probability),
+    "adaptive_step_size": lambda run: float(run.options["method"].server_step_size),
+    "epsilon": lambda run: float(run.options["method"].epsilon),
+    "largest_delay": lambda run: run.options["method"].largest_delay,
     "compression_error": _compression_error,
     "control_error2": _control_error2,
 }
