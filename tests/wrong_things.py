@@ -106,7 +106,7 @@ EXAMPLES = {
     >>> _ = fed.loss([1.0]), fed.gradient([1.0]), fed.gradients([1.0]), fed.excess([1.0]), fed.excesses([1.0])
     >>> soft = ft.SoftmaxFederation(data, 0.1)
     >>> _ = soft.loss(np.zeros(4)), soft.gradient(np.zeros(4)), soft.excess(np.zeros(4))
-    >>> _ = soft.accuracy(np.zeros(4), held_out=False), soft.minibatch_variances(1, np.zeros(4))
+    >>> _ = soft.accuracy(np.zeros(4), held_out=False)
     >>> _ = soft.minibatch_variance(1), soft.gradient_bound(np.zeros(4)), data.client(0), data.take([0])
     >>> bumps = NonconvexFederation([1.0], [[1.0], [-1.0]], [0.5, 0.5])
     >>> _ = bumps.loss([1.0]), bumps.excess([1.0])

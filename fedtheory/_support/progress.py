@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from datetime import timedelta
 from typing import Any, TypeVar
 
-__all__ = ["Report", "announced", "logged", "reported", "unannounced"]
+__all__ = ["Report", "announced", "followed", "reported", "unannounced"]
 
 Item = TypeVar("Item")
 Report = Callable[..., None]
@@ -42,11 +42,11 @@ def reported(description: str, total: int | None, *, done: int = 0, delay: float
         yield report
 
 
-def logged(items: Iterable[Item], description: str, total: int | None = None) -> Iterator[Item]:
-    """Yield the items of a loop, with a line in the log every ten seconds."""
+def followed(items: Iterable[Item], description: str, total: int | None = None) -> Iterator[Item]:
+    """Yield the items of a loop and show how many are done."""
     if total is None and isinstance(items, Sized):
         total = len(items)
-    with reported(description, total, delay=_PAUSE) as report:
+    with reported(description, total) as report:
         for done, item in enumerate(items, 1):
             yield item
             report(done)

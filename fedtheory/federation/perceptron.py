@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 from numbers import Integral
-from typing import Any, NoReturn, final
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +15,8 @@ from fedtheory._support import validate
 from fedtheory._support.cached import cached_property
 from fedtheory._support.summary import Displayed, Summary
 from fedtheory._support.validate import Array
-from fedtheory.errors import AssumptionViolated
 from fedtheory.federation._cross_entropy import residuals, sample_losses
+from fedtheory.federation._models import lacking
 from fedtheory.federation.client_data import FederatedData, Labels
 from fedtheory.federation.sampled import accuracy, at_each, checked_data, checked_weights, client_means, with_constant
 
@@ -128,40 +128,13 @@ class PerceptronFederation(Displayed):
         """
         return accuracy(self.data, self.dim, self._logits, w, held_out=held_out)
 
-    @property
-    def minimizer(self) -> NoReturn:
-        """Not available: F is not convex."""
-        self._lacks("a minimizer")
-
-    @property
-    def minimum(self) -> NoReturn:
-        """Not available: F is not convex."""
-        self._lacks("a minimum")
-
-    @property
-    def local_minimizers(self) -> NoReturn:
-        """Not available: the F_k are not convex."""
-        self._lacks("local minimizers")
-
-    @property
-    def local_minima(self) -> NoReturn:
-        """Not available: the F_k are not convex."""
-        self._lacks("local minima")
-
-    @property
-    def objective_gap(self) -> NoReturn:
-        """Not available: it needs the minima."""
-        self._lacks("an objective gap")
-
-    @property
-    def smoothness(self) -> NoReturn:
-        """Does not exist: slopes jump where a ReLU's input is 0, and grow with the model."""
-        self._lacks("a smoothness constant")
-
-    @property
-    def strong_convexity(self) -> NoReturn:
-        """Does not exist: F is not convex."""
-        self._lacks("a strong convexity constant")
+    minimizer = lacking("a minimizer needs a convex, smooth objective")
+    minimum = lacking("a minimum needs a convex, smooth objective")
+    local_minimizers = lacking("local minimizers need a convex, smooth objective")
+    local_minima = lacking("local minima need a convex, smooth objective")
+    objective_gap = lacking("an objective gap needs a convex, smooth objective")
+    smoothness = lacking("a smoothness constant needs a convex, smooth objective")
+    strong_convexity = lacking("a strong convexity constant needs a convex, smooth objective")
 
     @property
     def _summary(self) -> Summary:
@@ -173,10 +146,6 @@ class PerceptronFederation(Displayed):
         }
         rows |= {"hidden": self.hidden, "dim": self.dim, "l2": self.l2}
         return Summary("PerceptronFederation", rows | ({"dropout": self.dropout} if any(self.dropout) else {}))
-
-    def _lacks(self, wanted: str) -> NoReturn:
-        message = f"{wanted} needs a convex, smooth objective, got a perceptron with hidden layers {self.hidden}"
-        raise AssumptionViolated(message)
 
     def _matrices(self, model: Array) -> list[Array]:
         cuts = np.cumsum([prod(shape) for shape in self.shapes])[:-1]

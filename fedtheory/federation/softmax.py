@@ -153,34 +153,17 @@ class SoftmaxFederation(Displayed):
         self._needs_ridge("a strong convexity constant")
         return self.l2
 
-    def minibatch_variances(self, batch_size: int, w: npt.ArrayLike) -> Array:
-        """``E ||g_k - grad F_k(w)||^2`` of a uniform mini-batch without replacement, exact at the given models.
-
-        Models of shape (..., v) give the shape (..., K). The variance is ``(n_k - b) / (b (n_k - 1))`` times that of
-        one sample's gradient, b being ``min(batch_size, n_k)``.
-        """
-        factors = self._batch_factors(batch_size)
-        norms2 = np.sum(self.inputs**2, axis=1)
-
-        def variances(model: Array) -> Array:
-            r = residuals(self._logits(model, self.inputs), self.data.labels)
-            second_moments = client_means(self.data, np.sum(r**2, axis=1) * norms2)
-            means = self._gradients(model) - self.l2 * model
-            spread: Array = np.maximum(second_moments - np.sum(means**2, axis=1), 0.0)
-            return factors * spread
-
-        return at_each(w, self.dim, variances, (self.num_clients,))
-
     def minibatch_variance(self, batch_size: int) -> float:
         """Upper bound sigma2 of ``E ||g_k - grad F_k(w)||^2`` for every client and every model w.
 
         A sample's gradient is ``(q - e_y) x'`` plus the common ridge term, and ``||q - e_y||^2 <= 2``. The variance is
         at most ``max_k (n_k - b) / (b (n_k - 1)) 2/n_k sum_i ||x_i||^2``, where x_i includes the constant feature and b
         is ``min(batch_size, n_k)``.
-        ``minibatch_variances`` is exact at a model.
         """
-        second_moments = client_means(self.data, 2.0 * np.sum(self.inputs**2, axis=1))
-        return float(np.max(self._batch_factors(batch_size) * second_moments))
+        counts = self.sample_counts
+        size = np.minimum(validate.size("batch_size", batch_size), counts)
+        factors = (counts - size) / (size * np.maximum(counts - 1, 1))
+        return float(np.max(factors * client_means(self.data, 2.0 * np.sum(self.inputs**2, axis=1))))
 
     def gradient_bound(self, initial: npt.ArrayLike) -> float:
         """Upper bound G2 of ``E ||g_k||^2``, for every client and batch size, along every run from ``initial``.
@@ -228,12 +211,6 @@ class SoftmaxFederation(Displayed):
         cuts = self.data.offsets[1:-1]
         parts = zip(np.split(r, cuts), np.split(self.inputs, cuts), strict=True)
         return np.array([(part.T @ x).ravel() / len(x) for part, x in parts]) + self.l2 * model
-
-    def _batch_factors(self, batch_size: int) -> Array:
-        counts = self.sample_counts
-        size = np.minimum(validate.size("batch_size", batch_size), counts)
-        factors: Array = (counts - size) / (size * np.maximum(counts - 1, 1))
-        return factors
 
     def _needs_ridge(self, wanted: str) -> None:
         if self.l2 == 0:

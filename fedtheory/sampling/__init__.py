@@ -11,8 +11,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "aggregation_weights": [
-            "clustered_covariance",
-            "clustered_distributions",
             "multinomial_covariance",
             "uniform_covariance",
         ],
@@ -28,8 +26,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
 )
 
 if TYPE_CHECKING:
-    from fedtheory.sampling.aggregation_weights import clustered_covariance as clustered_covariance
-    from fedtheory.sampling.aggregation_weights import clustered_distributions as clustered_distributions
     from fedtheory.sampling.aggregation_weights import multinomial_covariance as multinomial_covariance
     from fedtheory.sampling.aggregation_weights import uniform_covariance as uniform_covariance
     from fedtheory.sampling.approximate import approximate_probabilities as approximate_probabilities

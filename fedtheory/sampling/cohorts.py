@@ -126,4 +126,5 @@ def cohort_law(
     """
     given, ranked = validate.entries("weights", weights), validate.entries("losses", losses)
     validate.count("the number of weights", len(given), 1, _LARGEST)
+    validate.probability_vector("weights", [validate.double("weights", one) for one in given], normalize=True)
     return power_of_choice(given, ranked, num_selected, num_candidates).map(frozenset)

@@ -31,7 +31,8 @@ from fedtheory._storage.differences import data_differences
 from fedtheory._storage.files import as_path, json_bytes, number_of_word, parsed_json
 from fedtheory._storage.identity import source_digest
 from fedtheory._storage.provenance import changes, provenance
-from fedtheory._support.console import first_sentence, live_progress, say, show_table, warn
+from fedtheory._support.console import first_sentence, say, show_table, warn
+from fedtheory._support.progress import followed
 from fedtheory._support.streams import check_stdout, flush_stdout, to_devnull
 from fedtheory._support.streams import sentence as of_system
 from fedtheory._support.wording import truncate
@@ -222,13 +223,12 @@ def _do(study: Study, argv: Sequence[str]) -> int:
     config = options.config if stored is None else config_again(type(study.config), stored.metadata["config"])
     kind = "shown" if options.shown else "quick" if options.quick else ""
     folder = options.again or options.out or _default_folder(study.name, kind)
-    with live_progress() as progress:
-        if stored is None:
-            result = produce(study, config, folder, progress=progress, force=options.force)
-        elif options.again:
-            result = _answer(study, config, progress)
-        else:
-            result = _drawn_again(study, stored, folder)
+    if stored is None:
+        result = produce(study, config, folder, progress=followed, force=options.force)
+    elif options.again:
+        result = _answer(study, config, followed)
+    else:
+        result = _drawn_again(study, stored, folder)
     failed = _show(study, result)
     seconds, differences = f"{result.metadata['seconds']['run']:.1f} s", list[str]()
     if stored is None:

@@ -25,9 +25,6 @@ REFUSED: list[tuple[Callable[..., Any], list[Any]]] = [
     (s.multinomial_covariance, [[1.0, -1.0], 1]),
     (s.multinomial_covariance, [[1.0], 0]),
     (s.uniform_covariance, [[1.0, 1.0], 3]),
-    (s.clustered_distributions, [[1.0], 0]),
-    (s.clustered_covariance, [[[0.5, 0.6]]]),
-    (s.clustered_covariance, [np.zeros((0, 2))]),
     (cohort_law, [[1] * 17, [1] * 17, 1, 2]),
     *((law, arguments) for law in (cohort_law, power_of_choice_inclusion) for arguments in (
         [[1, 0], [1, 2], 1, 2], [[1, 1], [1, 2], 3, 2], [[1, 1], [1], 1, 2], [[1, -1], [1, 2], 1, 1],
