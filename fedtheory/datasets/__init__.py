@@ -14,6 +14,5 @@ from fedtheory.datasets.partition import heterogeneity as heterogeneity
 from fedtheory.datasets.partition import partition_from_counts as partition_from_counts
 from fedtheory.datasets.partition import power_law_partition as power_law_partition
 from fedtheory.datasets.partition import shard_partition as shard_partition
-from fedtheory.datasets.quadratics import least_squares_federation as least_squares_federation
 from fedtheory.datasets.quadratics import power_of_choice_quadratics as power_of_choice_quadratics
 from fedtheory.datasets.synthetic_softmax import synthetic as synthetic

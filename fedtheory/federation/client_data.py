@@ -311,18 +311,12 @@ def _refuse_none(name: str, clients: Sequence[Any]) -> None:
         raise ValueError(message)
 
 
-def pairs_of(name: str, clients: Any, what: str = "labels") -> list[tuple[Any, Any]]:
-    """Return the pairs of features and labels of clients."""
-    found = validate.sequence(name, clients, f"a sequence of pairs (features, {what})")
-    for k, client in enumerate(found):
-        if not isinstance(client, list | tuple) or len(client) != 2:
-            message = f"client {k} must be a pair of features and {what}, got {truncate(client)}"
-            raise TypeError(message)
-    return [(x, y) for x, y in found]
-
-
 def _stacked(name: str, clients: Any) -> tuple[Array, Array, Labels]:
-    pairs = pairs_of(name, clients)
+    pairs = validate.sequence(name, clients, "a sequence of pairs (features, labels)")
+    for k, pair in enumerate(pairs):
+        if not isinstance(pair, list | tuple) or len(pair) != 2:
+            message = f"client {k} must be a pair of features and labels, got {truncate(pair)}"
+            raise TypeError(message)
     _refuse_none(name, pairs)
     features = [validate.array(f"features of client {k}", x, ndim=2) for k, (x, _) in enumerate(pairs)]
     names = [f"labels of client {k}" for k in range(len(pairs))]
