@@ -32,12 +32,7 @@ class Constants:
     @property
     def known(self) -> dict[str, Fraction]:
         """Arguments of the bounds."""
-        return self.of_class | {"step_size": self.step_size}
-
-    @property
-    def of_class(self) -> dict[str, Fraction]:
-        """Arguments of the bounds except the step size."""
-        return {name: getattr(self, name) for name in ("mu", "L", "compression_error")}
+        return vars(self)
 
     @property
     def instance(self) -> dict[str, str]:
@@ -45,11 +40,9 @@ class Constants:
         return as_texts(self.known)
 
 
-def draw_constants(rng: np.random.Generator, mu: Fraction | None = None, L: Fraction | None = None) -> Constants:
+def draw_constants(rng: np.random.Generator, mu: Fraction, L: Fraction) -> Constants:
     """Draw constants and a step size, below or above the best one, at which the rate z is rational."""
     s = Fraction(whole(rng, 1, 9), 10)
-    L = Fraction(whole(rng, 5, 30), 10) if L is None else L
-    mu = L * Fraction(whole(rng, 1, 9), 10) if mu is None else mu
     least = (1 - s) * (L - mu) / (L + mu)
     low = Fraction(int(64 * (float(least) + math.sqrt(float(least) ** 2 + 4 * float(s))) / 2) + 1, 64)
     z = low + (Fraction(5, 4) - low) * Fraction(whole(rng, 0, 16), 16)
@@ -91,11 +84,6 @@ def squares(weights: Vector, vectors: Sequence[Vector]) -> Fraction:
     return inner(weights, list(map(norm2, vectors)))
 
 
-def memory_potential(weights: Vector, away: Vector, memories: Sequence[Vector], s: Fraction) -> Fraction:
-    """Return ``mean |w - w* - e_k|^2 + |mean e_k|^2/s``."""
-    return squares(weights, [away - e for e in memories]) + norm2(combination(weights, memories)) / s
-
-
 def ef_round_of(
     rng: np.random.Generator, drawn: Drawn, w: Vector, memories: Sequence[Vector]
 ) -> tuple[Vector, list[Vector]]:
@@ -134,23 +122,6 @@ def _top_1(x: Vector) -> Vector:
 
 
 @claim(
-    "error-feedback:ef-without-common-minimizer",
-    "Error feedback contracts its potential even if the clients have different minimizers",
-    Statement(FEDTHEORY, "without a common minimizer, a conjecture", related=(_PAPER, "EF"), form="derived"),
-    "refuted conjecture",
-    remark="three clients |w|^2/2 + <h_k, w> that send the larger entry: the run leaves w* with memories of 0",
-)
-def ef_without_common_minimizer() -> Finding:
-    eta = Fraction(9, 140)  # with a rational rate, 225/256
-    wanted = [eta * tilt for tilt in (vector(3, 1), vector(-1, 2), vector(-2, -3))]
-    # At w* = 0 the potential is 0. In two dimensions the larger entry has an error of at most (1/2)^(1/2) < 3/4.
-    sent = list(map(_top_1, wanted))
-    after = memory_potential(vector("1/3", "1/3", "1/3"), -1 * average(sent), apart(wanted, sent), Fraction(3, 4))
-    known = {"mu": Fraction(1), "L": Fraction(2), "compression_error": Fraction(3, 4), "step_size": eta}
-    return at_most(after, error_feedback.ef_round(0, **known), instance={"step_size": str(eta)})
-
-
-@claim(
     "error-feedback:cgd-of-three-clients",
     "Compressed gradient descent of three clients with one minimizer converges at a short step size",
     Statement(FEDTHEORY, "several clients, a conjecture", related=(_PAPER, "CGD"), form="derived"),
@@ -177,22 +148,6 @@ def cgd_distance() -> Finding:
     worst = compressed_gradients(1, Fraction(40, 31), gap=1, error="distance2", **_TENTH)
     bound = error_feedback.cgd_gap(1, initial_gap=1, step_size=Fraction(40, 31), **_TENTH)
     return at_most(worst.enclosure[0], bound, instance=as_texts(_TENTH))
-
-
-@claim(
-    "error-feedback:cgd-published-step",
-    "The best step size of compressed gradient descent is 2/((1 + s) (L + mu))",
-    Statement(FEDTHEORY, "the step size of a published script, a conjecture", related=(_PAPER, "CGD"), form="derived"),
-    "refuted conjecture",
-    instances=(5, 50),
-    remark="(1 - s) mu is correct instead of (1 + s) mu; the rate of the script's step size is attained",
-)
-def cgd_published_step(rng: np.random.Generator) -> Finding:
-    c = draw_constants(rng)
-    s, known = c.compression_error, c.of_class
-    steps = 2 / ((1 + s) * (c.L + c.mu)), 2 / ((1 + s) * c.L + (1 - s) * c.mu)
-    published, best = (error_feedback.cgd_gap(1, initial_gap=Fraction(1), step_size=eta, **known) for eta in steps)
-    return at_most(published, best, instance=as_texts(known))
 
 
 @claim(
