@@ -62,18 +62,11 @@ class SampledSkew(NamedTuple):
     rho_diagonal: OneSided
 
     def __repr__(self) -> str:
-        return self._summary.text
-
-    def _repr_html_(self) -> str:
-        return self._summary.html
-
-    @property
-    def _summary(self) -> Summary:
         rows = {
             name: f"{format_value(one.value)} +- {format_value(one.standard_error)}, {one.side}"
             for name, one in self._asdict().items()
         }
-        return Summary("SampledSkew", rows)
+        return Summary("SampledSkew", rows).text
 
 
 @pinned

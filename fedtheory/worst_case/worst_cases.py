@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, final
 
 from fedtheory import worst_case
-from fedtheory._support.summary import Summary
 from fedtheory._support.wording import outward
 from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.worst_case._certificates import verify_upper
@@ -249,15 +248,6 @@ class WorstCase:
     def __repr__(self) -> str:
         lemma = f"; {self.multipliers.text}" if self.multipliers else ""
         return f"WorstCase({self._sides}{self._why_one_sided}{lemma})"
-
-    def _repr_html_(self) -> str:
-        sizes, number = ", ".join(map(str, self.program.sizes)), len(self.program.inequalities)
-        rows = {
-            "proved": self._sides,
-            "for all constants": self.multipliers.text,
-            "program": f"blocks of {sizes} rows; {number} inequalities",
-        }
-        return Summary("WorstCase", {name: text for name, text in rows.items() if text}).html
 
     @property
     def _sides(self) -> str:
