@@ -14,7 +14,7 @@ from fedtheory.theorem.draws import whole
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["draw_federation", "draw_model"]
+__all__ = ["draw_federation", "draw_model", "draw_noise"]
 
 
 def draw_shares(rng: np.random.Generator, count: int, largest: int = 5) -> Vector:
@@ -34,8 +34,16 @@ def draw_model(rng: np.random.Generator, dim: int) -> Vector:
 
 
 def draw_noise(rng: np.random.Generator, dim: int) -> Noise:
-    """Draw a noise of two values in the first coordinate, or none."""
-    size = whole(rng, 0, 4)
+    """Draw the law of a gradient noise of mean zero: two values in the first coordinate, or none.
+
+    >>> import numpy as np
+    >>> noise = draw_noise(np.random.default_rng(0), 2)
+    >>> noise
+    Law({(Fraction(2, 1), Fraction(0, 1)): 1/3, (Fraction(-1, 1), Fraction(0, 1)): 2/3})
+    >>> noise.mean(lambda error: error @ error)
+    Fraction(2, 1)
+    """
+    dim, size = validate.size("dim", dim), whole(rng, 0, 4)
     if not size:
         return no_noise(dim)
     return two_point_noise(vector(Fraction(size, 2), *[0] * (dim - 1)), whole(rng, 1, 3))

@@ -16,6 +16,13 @@ def read_study(path: str) -> Study:
     """Run a script as a module and return its ``STUDY``; modules in its folder can be imported.
 
     It raises ValueError if the script raises or has no study.
+
+    >>> import tempfile
+    >>> text = "from fedtheory.study import Study; STUDY = Study('empty', None, None, None, None, None)"
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "empty.py").write_text(text)
+    ...     read_study(str(Path(folder, "empty.py"))).name
+    'empty'
     """
     name, folder = f"study_{Path(path).stem}", str(Path(path).parent)
     specification = importlib.util.spec_from_file_location(name, path)

@@ -121,6 +121,8 @@ def claim(
     >>> parabola.check(np.random.default_rng(0)).ratio
     1.0
     """
+    _check_looseness(key, looseness)
+    _check_instances(key, instances)
     bound, statement = (None, source) if isinstance(source, Statement) else (source, source.statement)
     assumed = hypotheses or tuple(hypothesis.text for hypothesis in (bound.hypotheses if bound else ()))
     verdict = expected or (FAILS if kind in REFUTED else HOLDS)

@@ -173,6 +173,33 @@ def theorem_13(s: QuadraticRound) -> Chain:
     return s.after, "<=", ocs.dsgd_strongly_convex(**s.known, objective_gap=s.Gamma)
 
 
+def equal_round(rng: np.random.Generator) -> list[QuadraticRound]:
+    """Draw a round with full participation of clients with equal weights and curvatures."""
+    num_clients, dim, curvature = whole(rng, 2, 3), whole(rng, 1, 2), Fraction(2) ** whole(rng, -2, 2)
+    fed = RationalQuadratics(
+        curvatures=(Vector([curvature] * dim),) * num_clients,
+        centers=tuple(draw_model(rng, dim) for _ in range(num_clients)),
+        weights=Vector([Fraction(1, num_clients)] * num_clients),
+        minima=vector(*[0] * num_clients),
+    )
+    factor, length = Fraction(whole(rng, 0, 3), 2), Fraction(whole(rng, 0, 3), 2)
+    eta, x = Fraction(whole(rng, 1, 20), 10) / curvature, draw_model(rng, dim)
+    drawn = SampledRound(fed.gradient, fed.weights, x, full_law, eta, noise_factor=factor, noise_length=length)
+    return [QuadraticRound(drawn, fed, {**format_federation(fed), "step_size": str(eta)})]
+
+
+@step(
+    "optimal-client-sampling:theorem-13-attained",
+    ocs.dsgd_strongly_convex,
+    equal_round,
+    kind="identity",
+    hypotheses=("f_i = L/2 |x - c_i|^2, w_i = 1/n, p_i = 1", "Assumption 7 holds with equality"),
+)
+def theorem_13_attained(s: QuadraticRound) -> Chain:
+    """(20) is an equality for equal weights and curvatures, full participation and noise with equality"""
+    return s.after, "=", ocs.dsgd_strongly_convex(**s.known, objective_gap=s.Gamma)
+
+
 @claim(
     "optimal-client-sampling:equation-21",
     "with full participation, E |r+|^2 <= (1 - mu eta) |r|^2 + eta^2 sigma2 sum_i w_i^2",
