@@ -66,8 +66,6 @@ REASONS: dict[Bound, str] = {
     **dict.fromkeys((align.partial_one_step, align.partial_participation_gap), _DRAWN),
     li.transformed_gap: "it is `without_replacement_gap` for other objectives, which has a worst case",
     sgd.fixed_step_distance: "its worst case has a path for each sequence of sampled clients; `drawn_step` has one",
-    ef.ef_distance: "it adds a factor 1 + s to `ef_round`, which is attained for every horizon",
-    ef.ef21_gradient2: "it divides the potential of `ef21_round`, which is attained for every horizon, by s",
     fedexp.one_round: "it is about measured updates; one client of curvature L with one step attains it",
     ad.fixed_step_distance: "two parabolas of almost the curvature mu come arbitrarily close to it for every horizon",
     st.averaging_distance: "it is attained by equal clients of curvature mu or L, so its looseness is 1",
@@ -317,6 +315,14 @@ CASES = (
         Case(bound, rf"{words}, $s = \frac12$", COMPRESSED | {"step_size": eta, "potential": Q(1)})
         for bound in (ef.ef_round, ef.ef21_round)
         for words, eta in ((r"best $\eta$", Q(20, 33)), (r"$\eta = \frac14$", Q(1, 4)))
+    ),
+    *(
+        Case(
+            bound,
+            r"2 rounds, best $\eta$, $s = \frac12$",
+            COMPRESSED | {"step_size": Q(20, 33), "num_rounds": 2, name: Q(1)},
+        )
+        for bound, name in ((ef.ef_distance, "initial_distance2"), (ef.ef21_gradient2, "initial_potential"))
     ),
     Case(
         ef.cgd_gap,

@@ -59,7 +59,7 @@ def data(labels, **changes):
         (lambda: run(fed=POC, strategy=FED), "PowerOfChoice, a strategy, which is the second argument"),
         (lambda: run(fed=ft.QuadraticFederation), "the class QuadraticFederation"),
         (lambda: run(strategy="pow-d"), "'pow-d'"),
-        (lambda: run(step_size=ft.engine.InverseTime), "the class InverseTime"),
+        (lambda: run(step_size=ft.engine.Halving), "the class Halving"),
         (lambda: run(record="gap"), "'gap'"),
         (lambda: run(num_rounds=np.array([2, 2])), r"an array of shape \(2,\)"),
         (lambda: run(batches="half"), "'half'"),

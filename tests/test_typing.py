@@ -23,7 +23,7 @@ from fedtheory.theorem import Bound
 data = ft.datasets.synthetic(1, 1, num_clients=3, rng=0)
 strategy = ft.selection.PowerOfChoice(1, 2)
 quadratic = ft.datasets.power_of_choice_quadratics(num_clients=3)
-run = ft.fedavg(quadratic, strategy, num_rounds=1, step_size=ft.engine.InverseTime(1.0, 8.0))
+run = ft.fedavg(quadratic, strategy, num_rounds=1, step_size=ft.engine.Halving(1.0, (8,)))
 ft.fedavg(ft.SoftmaxFederation(data, l2=0.1), strategy, num_rounds=1, step_size=0.1)
 ft.fedavg(ft.PerceptronFederation(data, (5,)), strategy, num_rounds=1, step_size=0.1, record=("loss",))
 print(run.gap, ft.exact.selection_skew(quadratic, strategy).rho_bar.upper)

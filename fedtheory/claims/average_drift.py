@@ -7,14 +7,7 @@ import numpy as np
 from fedtheory.bounds import average_drift as ad
 from fedtheory.claims._comparisons import Chain, step
 from fedtheory.claims._hessians import Case
-from fedtheory.instances.stationary_points import StationaryPoints
-from fedtheory.instances.vectors import norm2, vector
-from fedtheory.theorem.claims import claim
-from fedtheory.theorem.findings import Finding, equal_to
-from fedtheory.theorem.paper import FEDTHEORY, Statement
-
-_GUESS = Statement(FEDTHEORY, "no drift, one reading", related=(ad.PAPER, "Abstract"), form="derived")
-_LINEAR = ("all clients take part with exact gradients and a fixed step size",)
+from fedtheory.instances.vectors import norm2
 
 
 def stable_case(rng: np.random.Generator) -> list[Case]:
@@ -38,18 +31,3 @@ def fixed_step_distance(s: Case) -> Chain:
         bound = ad.fixed_step_distance(num_rounds, initial_distance2=norm2(s.model - best), **known)
         bounds.append((norm2(model - best), "<=", bound))
     return bounds
-
-
-@claim(
-    "average-drift:more-steps-guess",
-    "If the average drift is 0 for two local steps of every size, it is 0 for three local steps",
-    _GUESS,
-    "refuted conjecture",
-    hypotheses=_LINEAR,
-    remark="sum_k p_k H_k h_k = 0 removes the drift of two steps; three steps have eta^2 sum_k p_k H_k^2 h_k / 3",
-)
-def more_steps_guess() -> Finding:
-    hessians = tuple((vector(h),) for h in (1, 2, 3))
-    fed = StationaryPoints(hessians, (vector(-1), vector(1), vector("-1/3")), vector("1/3", "1/3", "1/3"))
-    two, three = (norm2(fed.drift(Fraction(1, 4), tau)) for tau in (2, 3))
-    return equal_to(three, two, instance={"gradients": str(fed.gradients), "step_size": "1/4", "local_steps": "3"})

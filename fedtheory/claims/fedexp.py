@@ -10,11 +10,6 @@ from fedtheory.instances.vectors import combination, inner, norm2
 from fedtheory.theorem.claims import claim
 from fedtheory.theorem.draws import whole
 from fedtheory.theorem.findings import Finding, at_most
-from fedtheory.theorem.paper import FEDTHEORY, Statement
-
-_GUESS = Statement(
-    FEDTHEORY, "clients without a common minimizer, a guess", related=(fedexp.PAPER, "Abstract"), form="derived"
-)
 
 
 @claim(
@@ -34,19 +29,3 @@ def one_round(rng: np.random.Generator) -> Finding:
     bound = fedexp.one_round(s.away2(s.w), local_steps=tau, server_step_size=alpha, **known)
     instance = s.instance | {"local_steps": tau, "server_step_size": str(alpha)}
     return at_most(s.away2(s.w + alpha * mean), bound, instance=instance)
-
-
-@claim(
-    "fedexp:heterogeneous-guess",
-    "FedExP's factor does not increase the distance from w* if the clients have different minimizers",
-    _GUESS,
-    "refuted conjecture",
-    hypotheses=("every F_k is convex and L-smooth",),
-    remark="near w* the mean update vanishes, and the updates do not; two parabolas lead from 1/10 to -97/40",
-)
-def heterogeneous_guess() -> Finding:
-    w, eta = Fraction(1, 10), Fraction(1, 2)
-    updates = [eta * (center - w) for center in (1, -1)]
-    mean, update2 = sum(updates, start=Fraction(0)) / 2, sum((u**2 for u in updates), start=Fraction(0)) / 2
-    after = w + max(Fraction(1), update2 / (2 * mean**2)) * mean
-    return at_most(after**2, w**2, instance={"centers": "1, -1", "model": str(w), "step_size": str(eta)})

@@ -181,27 +181,6 @@ def truncated_sum(rng: np.random.Generator) -> Finding:
 
 
 @claim(
-    "greedyfed:truncated-values",
-    "each value of GTG-Shapley is within the tolerance",
-    Statement(FEDTHEORY, "", related=(PAPER, _ALGORITHM_2), form="derived"),
-    "refuted conjecture",
-    remark="One client alone has the value of all three; the other two cancel out and are truncated.",
-)
-def truncated_values() -> Finding:
-    worth, tolerance = (1, 1, -1), Fraction(1, 100)
-    table = [sum((Fraction(worth[k]) for k in range(3) if number >> k & 1), Fraction(0)) for number in range(8)]
-    exact = shapley(table, 3)
-    return worst_of(
-        at_most(
-            abs(sum(mean_gain(table, k, first, 3, tolerance) for first in range(3)) / 3 - exact[k]),
-            tolerance,
-            instance={**format_table(table), "client": k},
-        )
-        for k in range(3)
-    )
-
-
-@claim(
     "greedyfed:printed-counter",
     "the printed average (tau - 1)/tau SV + gain/tau, with one tau per sweep, estimates the Shapley value",
     _PRINTED,

@@ -13,7 +13,7 @@ from fedtheory.instances.stationary_points import StationaryPoints
 from fedtheory.instances.vectors import combination, norm2, vector
 from fedtheory.theorem.claims import claim
 from fedtheory.theorem.draws import whole
-from fedtheory.theorem.findings import Finding, at_most, equal_to
+from fedtheory.theorem.findings import Finding, equal_to
 from fedtheory.theorem.paper import FEDTHEORY, Statement
 
 _POINT = Statement(FEDTHEORY, "stationary points on quadratics", related=(st.PAPER, "Appendix"), form="derived")
@@ -58,21 +58,6 @@ def normalized_contraction(s: Case) -> Chain:
     point, after = s.fed.normalized(s.eta, s.taus), s.fed.round(s.model, s.eta, s.taus, normalize=True)
     known = {"step_size": s.eta, "mu": s.mu, "L": s.L, "effective_steps": s.effective}
     return norm2(after - point), "<=", st.normalized_round(norm2(s.model - point), local_steps=max(s.taus), **known)
-
-
-@claim(
-    "stationary:fednova-diverges",
-    "FedNova contracts the distance to its stationary point whenever averaging does, with steps up to 1/L",
-    _GUESS,
-    "refuted conjecture",
-    hypotheses=_LINEAR,
-    remark="with 1 and 9 steps on parabolas a round multiplies the error by -16/9; averaging converges in one round",
-)
-def fednova_diverges() -> Finding:
-    one = vector(1)
-    fed = StationaryPoints(((one,),) * 2, (vector(0),) * 2, vector("1/2", "1/2"))
-    after = fed.round(one, Fraction(1), (1, 9), normalize=True)
-    return at_most(norm2(after), norm2(one), instance={"local_steps": "(1, 9)", "step_size": "1"})
 
 
 @claim(

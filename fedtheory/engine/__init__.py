@@ -11,7 +11,6 @@ from fedtheory.engine.local_steps import descend as descend
 from fedtheory.engine.local_steps import finish as finish
 from fedtheory.engine.play import play_round as play_round
 from fedtheory.engine.schedule import Halving as Halving
-from fedtheory.engine.schedule import InverseTime as InverseTime
 from fedtheory.engine.settings import Settings as Settings
 from fedtheory.engine.simulation import fedavg as fedavg
 from fedtheory.engine.trajectory import Trajectory as Trajectory

@@ -10,7 +10,7 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import truncate
 
-__all__ = ["Halving", "InverseTime"]
+__all__ = ["Halving"]
 
 
 class Schedule(Protocol):
@@ -18,33 +18,6 @@ class Schedule(Protocol):
 
     def step_sizes(self, num_rounds: int, local_steps: int) -> Array:
         """Return all step sizes in order, shape (num_rounds * local_steps,)."""
-
-
-@final
-@dataclass(frozen=True)
-class InverseTime:
-    """``eta_t = numerator / (mu (t + gamma))``, t counting local steps from 0.
-
-    Power-of-Choice takes numerator 1 and ``gamma = 4 L / mu``; Li et al. and FedALIGN take numerator 2.
-
-    >>> InverseTime(mu=2.0, gamma=4.0).step_sizes(num_rounds=1, local_steps=2)
-    array([0.125, 0.1  ])
-    """
-
-    mu: float
-    gamma: float
-    numerator: float = 1.0
-
-    def __post_init__(self) -> None:
-        for name in ("mu", "gamma", "numerator"):
-            validate.one(name, validate.positive(name, getattr(self, name)))
-
-    def step_sizes(self, num_rounds: int, local_steps: int) -> Array:
-        """Return all step sizes in order, shape (num_rounds * local_steps,)."""
-        mu, gamma = validate.positive("mu", self.mu), validate.positive("gamma", self.gamma)
-        numerator = validate.positive("numerator", self.numerator)
-        result: Array = numerator / (mu * (np.arange(_num_steps(num_rounds, local_steps)) + gamma))
-        return result
 
 
 @final

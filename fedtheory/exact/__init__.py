@@ -12,7 +12,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     submod_attrs={
         "applicability": ["Applicability", "ApplicableBounds", "applicable", "bounds_over_rounds"],
         "constant_steps": ["average_drift"],
-        "estimated_skews": ["estimated_selection_skew", "sampled_models", "selection_skew_at"],
+        "estimated_skews": ["estimated_selection_skew", "sampled_models"],
         "floor": ["ErrorFloor", "error_floor"],
         "mean_field": ["mean_field_gap"],
         "moments": ["expected_gap"],
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from fedtheory.exact.constant_steps import average_drift as average_drift
     from fedtheory.exact.estimated_skews import estimated_selection_skew as estimated_selection_skew
     from fedtheory.exact.estimated_skews import sampled_models as sampled_models
-    from fedtheory.exact.estimated_skews import selection_skew_at as selection_skew_at
     from fedtheory.exact.floor import ErrorFloor as ErrorFloor
     from fedtheory.exact.floor import error_floor as error_floor
     from fedtheory.exact.mean_field import mean_field_gap as mean_field_gap

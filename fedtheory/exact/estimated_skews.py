@@ -20,14 +20,13 @@ from fedtheory._support.validate import Array, RNGLike
 from fedtheory._support.wording import format_value
 from fedtheory.engine.draws import first_rounds
 from fedtheory.engine.trajectory import Trajectory
-from fedtheory.errors import AssumptionViolated
 from fedtheory.exact._arguments import known_law
 from fedtheory.exact.runs import made_with
 from fedtheory.federation.prioritized import federation_given
 from fedtheory.federation.protocol import Federation
 from fedtheory.selection.rules import Strategy, rules_of
 
-__all__ = ["estimated_selection_skew", "sampled_models", "selection_skew_at"]
+__all__ = ["estimated_selection_skew", "sampled_models"]
 
 _UNDEFINED = "0/0: objective gap 0"
 _ROUNDING = 64 * float(np.finfo(np.float64).eps)
@@ -62,67 +61,11 @@ class SampledSkew(NamedTuple):
     rho_diagonal: OneSided
 
     def __repr__(self) -> str:
-        return self._summary.text
-
-    def _repr_html_(self) -> str:
-        return self._summary.html
-
-    @property
-    def _summary(self) -> Summary:
         rows = {
             name: f"{format_value(one.value)} +- {format_value(one.standard_error)}, {one.side}"
             for name, one in self._asdict().items()
         }
-        return Summary("SampledSkew", rows)
-
-
-@pinned
-def selection_skew_at(
-    fed: Federation,
-    strategy: Strategy,
-    w: npt.ArrayLike,
-    other: npt.ArrayLike,
-    *,
-    num_draws: int = 10_000,
-    rng: RNGLike = 0,
-) -> SkewEstimate:
-    r"""Estimate ``rho(S(w), w') = E[1/m sum_{k in S(w)} (F_k(w') - F_k*)] / sum_k p_k (F_k(w') - F_k*)``.
-
-    Parameters
-    ----------
-    fed, strategy
-        The clients, and a strategy that selects by exact losses and has coefficients that do not depend on the updates.
-        A strategy with a state is evaluated in its first round.
-    w, other
-        Model w that determines the selection, and model w' of the losses, shape (v,) each.
-    num_draws
-        Number of selections.
-    rng
-        Seed or Generator.
-
-    Raises
-    ------
-    AssumptionViolated
-        If the denominator is zero, so that the skew is 0/0.
-
-    Examples
-    --------
-    Clients at +1 and -1. At w = 1/2 the one at -1 is always selected; at w' = -1 it is optimal.
-
-    >>> from fedtheory.federation.quadratic import QuadraticFederation
-    >>> from fedtheory.selection.power_of_choice import PowerOfChoice
-    >>> fed = QuadraticFederation([1.0, 1.0], [[1.0], [-1.0]], [0.5, 0.5])
-    >>> selection_skew_at(fed, PowerOfChoice(1, 2), [0.5], [-1.0], num_draws=10)
-    SkewEstimate(value=0.0, standard_error=0.0)
-    """
-    fed = federation_given(fed)
-    first, second = (validate.array(name, value, shape=(fed.dim,)) for name, value in (("w", w), ("other", other)))
-    ratios, defined = _ratios(fed, second[None])
-    if not defined[0]:
-        message = "the skew needs a positive sum_k p_k (F_k(w') - F_k*), got 0/0 at a common minimizer of the clients"
-        raise AssumptionViolated(message)
-    chosen, coefficients = _selections(fed, strategy, first, num_draws, validate.generator(rng))
-    return _estimate(ratios[0], chosen, coefficients)
+        return Summary("SampledSkew", rows).text
 
 
 @pinned
@@ -137,10 +80,13 @@ def estimated_selection_skew(
 ) -> SampledSkew:
     """One-sided estimates of rho_bar, rho_tilde and rho_diagonal over sampled models only; those of a run describe it.
 
+    They are extremes of ``rho(S(w), w') = E[1/m sum_{k in S(w)} (F_k(w') - F_k*)] / sum_k p_k (F_k(w') - F_k*)``.
+
     Parameters
     ----------
     fed, strategy
-        As in ``selection_skew_at``.
+        The clients, and a strategy that selects by exact losses and has coefficients that do not depend on the updates.
+        A strategy with a state is evaluated in its first round.
     models
         Grid or sample of models, shape (P, v) (see ``sampled_models``); w* is added to them.
     of

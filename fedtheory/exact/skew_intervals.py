@@ -31,14 +31,7 @@ class SelectionSkew(NamedTuple):
     rho_diagonal: Interval[float]
 
     def __repr__(self) -> str:
-        return self._summary.text
-
-    def _repr_html_(self) -> str:
-        return self._summary.html
-
-    @property
-    def _summary(self) -> Summary:
-        return Summary("SelectionSkew", {name: _sides(one) for name, one in self._asdict().items()})
+        return Summary("SelectionSkew", {name: _sides(one) for name, one in self._asdict().items()}).text
 
 
 def _sides(one: Interval[float]) -> str:

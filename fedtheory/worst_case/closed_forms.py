@@ -7,7 +7,6 @@ objective is a sum of squares, an identity of rational functions, and all signs 
 
 from __future__ import annotations
 
-import html
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -82,9 +81,6 @@ class ClosedForm:
 
     def __repr__(self) -> str:
         return f"<closed form: at most {self.value} where {', '.join(self.domain)}>"
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.proof())}</pre>"
 
     @property
     def squares(self) -> tuple[tuple[Any, str], ...]:

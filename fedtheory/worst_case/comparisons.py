@@ -65,15 +65,8 @@ class Comparison(NamedTuple):
         return reached / value if value < 0 else value / reached
 
     def __repr__(self) -> str:
-        return self._summary.text
-
-    def _repr_html_(self) -> str:
-        return self._summary.html
-
-    @property
-    def _summary(self) -> Summary:
         rows = {"bound value": format_number(self.bound_value), "worst case": self.worst_case, "remark": self.remark}
-        return Summary("Comparison", {name: value for name, value in rows.items() if value != ""})
+        return Summary("Comparison", {name: value for name, value in rows.items() if value != ""}).text
 
 
 def compare(bound: Bound, **arguments: int | Fraction) -> Comparison:

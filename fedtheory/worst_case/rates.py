@@ -8,7 +8,6 @@ inequalities.
 
 from __future__ import annotations
 
-import html
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -83,9 +82,6 @@ class Rate:
             "If the state after a round is a state before the next round, then by induction\n"
             f"{self.measure} after N rounds is at most {rho}^N V(start), for every N."
         )
-
-    def _repr_html_(self) -> str:
-        return "".join(f"<p>{html.escape(line)}</p>" for line in self.text.splitlines())
 
     @property
     def _potential(self) -> str:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, final
 
 from fedtheory import worst_case
-from fedtheory._support.summary import Summary
 from fedtheory._support.wording import outward
 from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.worst_case._certificates import verify_upper
@@ -35,14 +34,12 @@ class Lemma(Mapping[str, Fraction]):
     The multipliers of a worst case prove the inequality. It is the best such inequality at the constants for which it
     was computed. Constants that were 0 have no coefficient; the lemma holds for classes in which they are 0.
 
-    ``error`` is the bounded quantity as text, and ``coefficients`` are given by the name of a constant. The sums of
-    coefficient times constant in ``negative`` must be negative, which proves that cases without a federation still have
-    none. ``below_zero`` are names of negative constants, whose coefficients are rounded down in the text.
+    ``error`` is the bounded quantity as text, and ``coefficients`` are given by the name of a constant. ``below_zero``
+    are names of negative constants, whose coefficients are rounded down in the text.
     """
 
     error: str
     coefficients: Mapping[str, Fraction]
-    negative: tuple[Mapping[str, Fraction], ...] = ()
     below_zero: frozenset[str] = frozenset()
 
     def __getitem__(self, name: str) -> Fraction:
@@ -57,37 +54,16 @@ class Lemma(Mapping[str, Fraction]):
     @property
     def text(self) -> str:
         """The inequality with coefficients of six digits, rounded so that it holds for constants with these signs."""
-        provided = [f"{self._sum(one)} < 0" for one in self.negative]
-        inequality = f"{self.error} <= {self._sum(self.coefficients)}"
-        return f"{inequality} where {' and '.join(provided)}" if provided else inequality
+        summands = [f"{outward(c, 6, up=name not in self.below_zero)} {name}" for name, c in self.items() if c]
+        return f"{self.error} <= {' + '.join(summands) or '0'}".replace("+ -", "- ")
 
     def __call__(self, **constants: Fraction | float) -> Fraction | float:
-        """Return the right-hand side.
-
-        Raises AssumptionViolated if a sum that must be negative is not negative.
-        """
+        """Return the right-hand side."""
         if set(constants) != set(self.coefficients):
             message = f"the lemma is about {', '.join(self.coefficients)}, got {', '.join(constants) or 'nothing'}"
             raise TypeError(message)
-        for one in self.negative:
-            if _weighted_sum(one, constants) >= 0:
-                found = f"{float(_weighted_sum(one, constants)):.6g}"
-                message = f"the lemma holds where {self._sum(one)} < 0, got {found}"
-                raise AssumptionViolated(message)
-        return _weighted_sum(self.coefficients, constants)
-
-    def _sum(self, coefficients: Mapping[str, Fraction]) -> str:
-        summands = [f"{outward(c, 6, up=name not in self.below_zero)} {name}" for name, c in coefficients.items() if c]
-        return (" + ".join(summands) or "0").replace("+ -", "- ")
-
-
-def _weighted_sum(coefficients: Mapping[str, Fraction], constants: Mapping[str, Fraction | float]) -> Fraction | float:
-    """Return the sum of coefficient times constant, which is exact for exact constants."""
-    summands = [
-        float(c) * constants[name] if isinstance(constants[name], float) else c * constants[name]
-        for name, c in coefficients.items()
-    ]
-    return sum(summands, start=Fraction(0))
+        summands = [float(c) * x if isinstance(x := constants[name], float) else c * x for name, c in self.items()]
+        return sum(summands, start=Fraction(0))
 
 
 @final
@@ -148,8 +124,8 @@ class WorstCase:
     multipliers
         The lemma that proves the upper side, valid for all values of its constants.
     cases
-        Problems with their proofs. The worst case is their largest value, for example over the outcomes of a
-        comparison, or the composition of their values as rounds. An empty case has a proof that it is empty.
+        Problems with their proofs. The worst case is their largest value, for example over the orders of the losses,
+        or the composition of their values as rounds.
     is_composed
         Whether the cases are rounds that are composed.
     """
@@ -273,15 +249,6 @@ class WorstCase:
         lemma = f"; {self.multipliers.text}" if self.multipliers else ""
         return f"WorstCase({self._sides}{self._why_one_sided}{lemma})"
 
-    def _repr_html_(self) -> str:
-        sizes, number = ", ".join(map(str, self.program.sizes)), len(self.program.inequalities)
-        rows = {
-            "proved": self._sides,
-            "for all constants": self.multipliers.text,
-            "program": f"blocks of {sizes} rows; {number} inequalities",
-        }
-        return Summary("WorstCase", {name: text for name, text in rows.items() if text}).html
-
     @property
     def _sides(self) -> str:
         lower, upper = (
@@ -352,6 +319,5 @@ def lemma_of(cases: Sequence[Case], error: str) -> Lemma:
     possible = [shares_of(proof, proof.multipliers) for proof in proofs if proof.multipliers is not None]
     names = dict.fromkeys(name for shares in possible for name in shares)
     best = {name: max(shares.get(name, Fraction(0)) for shares in possible) for name in names}
-    impossible = tuple(shares_of(proof, proof.contradiction) for proof in proofs if proof.contradiction is not None)
     below = {name for case in cases for name, number in case.record.numbers.items() if number < 0}
-    return Lemma(error, best, impossible, frozenset(below))
+    return Lemma(error, best, frozenset(below))

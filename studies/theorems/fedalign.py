@@ -30,7 +30,7 @@ def one_round(bound: Any, given: Any) -> Any:
     sizes = [2 / (mu * (t + max(8 * L / mu, tau))) for t in range(tau)]
     worst = worst_case.fedalign(
         tau, sizes, **{name: given[name] for name in shared}, distance2=given["initial_distance2"], share=SHARE,
-        threshold=1, minima="free", objective="gap", cells=("included",),
+        objective="gap",
     )  # fmt: skip
     return worst_case.Comparison(bound(**given), worst)
 

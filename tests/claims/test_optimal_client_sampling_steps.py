@@ -90,16 +90,6 @@ def test_a_weakened_mean_over_rounds_is_refuted(claim, summand, factor, local_st
     assert refuted(claim, many_rounds.against_average(weakened, local_steps))
 
 
-def test_means_in_the_wrong_place_fail_by_hand_computed_numbers():
-    # Variances by sampling 2 and 0 against half of 2 + 1; (1/2)(2 + 1)/2 with alpha = 1 or 0.
-    alpha = many_rounds.mean_of_alpha.check(np.random.default_rng(0))
-    assert (alpha.measured, alpha.predicted) == (1, Q(3, 4))
-    # Variances 4 - 2 and 64/25 - 2, and the squared sums 4 and 64/25; 1/E gamma = 64/41 for E gamma = 41/64.
-    gamma = many_rounds.mean_of_gamma.check(np.random.default_rng(0))
-    assert gamma.measured == (2 + Q(14, 25)) / 2 + (4 + Q(64, 25)) / 2
-    assert gamma.predicted == (Q(64, 41) - 1) * 2 + (4 + Q(64, 25)) / 2 < gamma.measured
-
-
 def test_the_recursion_with_the_mean_of_gamma_fails_and_with_the_mean_of_its_inverse_is_attained(monkeypatch):
     # eta^2 (E[1/gamma] - 1)/2 with E[1/gamma] = 3/2, and with 4/3 = 1/E[gamma] in its place.
     claim = many_rounds.contraction_mean_of_gamma

@@ -9,7 +9,7 @@ from scipy import stats
 
 import fedtheory as ft
 from fedtheory.engine.play import play_round
-from fedtheory.engine.schedule import Halving, InverseTime, step_sizes
+from fedtheory.engine.schedule import Halving, step_sizes
 from fedtheory.engine.trajectory import Trajectory
 from fedtheory.errors import DivergenceWarning
 from fedtheory.exact.moments import expected_gap
@@ -91,13 +91,13 @@ def twin(
 def test_engine_equals_its_plain_python_twin(kind, strategy, extra):
     fed, initial = federation(kind), np.array([1.0, -2.0, 0.5])
     mu = 0.5 if kind in WELLS else fed.strong_convexity
-    schedule = InverseTime(mu=mu, gamma=4 * fed.smoothness / mu)
+    sizes = 1 / (mu * (np.arange(36) + 4 * fed.smoothness / mu))
     run = ft.fedavg(
-        fed, strategy, num_rounds=12, local_steps=3, step_size=schedule, initial=initial, rng=7,
+        fed, strategy, num_rounds=12, local_steps=3, step_size=sizes, initial=initial, rng=7,
         record=("gap", "models"), **extra,
     )  # fmt: skip
     gaps, model = twin(
-        fed, strategy, num_rounds=12, local_steps=3, etas=schedule.step_sizes(12, 3), initial=initial, seed=7,
+        fed, strategy, num_rounds=12, local_steps=3, etas=sizes, initial=initial, seed=7,
         noise=extra.get("gradient_noise", 0.0), relative=extra.get("relative_noise", 0.0),
         momentum=extra.get("momentum", 0.0), proximal=extra.get("proximal_weight", 0.0),
         server=extra.get("server_step_size", 1.0),

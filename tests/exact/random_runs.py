@@ -15,7 +15,7 @@ import numpy as np
 import fedtheory as ft
 from fedtheory.bounds.catalogue import known_bounds
 from fedtheory.engine.heterogeneity import Stragglers
-from fedtheory.engine.schedule import Halving, InverseTime
+from fedtheory.engine.schedule import Halving
 from fedtheory.exact.runs import for_run
 from fedtheory.methods import EF21, Compressed, ErrorFeedback, FedNova, Scaffnew, Scaffold, TopK
 from fedtheory.selection import (
@@ -271,7 +271,8 @@ def draw(name, rng):
     case = Case(name, fed, strategy, run, {})
     short = 0.01 / case.tau if SERVER in bound.domains else 1.0
     size = short * 10 ** rng.uniform(-2, 0) * rng.choice([1, 0.25, 0.1]) / fed.smoothness
-    schedules = (InverseTime(fed.strong_convexity, 4 * fed.smoothness / fed.strong_convexity), Halving(size, (1, 3)))
+    times = np.arange(run["num_rounds"] * case.tau) + 4 * fed.smoothness / fed.strong_convexity
+    schedules: tuple[Any, ...] = (1 / (fed.strong_convexity * times), Halving(size, (1, 3)))
     if bound.step_sizes is None or rng.random() < 0.3:
         run["step_size"] = schedules[int(rng.integers(2))] if rng.random() < 0.1 else size
     return Case(name, fed, strategy, run, truths(case, rng))

@@ -12,7 +12,6 @@ from fedtheory.bounds import fedalign, fedavg
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.engine.heterogeneity import Stragglers
-from fedtheory.engine.schedule import InverseTime
 from fedtheory.errors import AssumptionViolated
 from fedtheory.exact.runs import for_run
 from fedtheory.selection import (
@@ -248,7 +247,7 @@ def test_the_step_sizes_of_a_delay_are_prescribed_and_tell_the_delay():
     with pytest.raises(TypeError, match="needs gamma, which sets its step sizes: give gamma= or step_size="):
         for_run(bound, EIGHT, Proportional(2), **run)  # gamma is no factor of improvement
     left_out = for_run(bound, EIGHT, Proportional(2), gamma=delay, **run)
-    sizes = InverseTime(EIGHT.strong_convexity, delay)
+    sizes = poc.delayed_step_sizes(21, mu=EIGHT.strong_convexity, gamma=delay)
     assert for_run(bound, EIGHT, Proportional(2), gamma=delay, step_size=sizes, **run) == left_out
     read_off = for_run(bound, EIGHT, Proportional(2), step_size=sizes, **run)
     assert read_off == pytest.approx(left_out, rel=1e-14)

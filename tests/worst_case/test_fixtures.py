@@ -10,7 +10,6 @@ import pytest
 
 from fedtheory.worst_case import Problem
 from fedtheory.worst_case._trees import Branch, independent_draws, ranked_subsets, uniform_subsets
-from fedtheory.worst_case.aligned_selection import fedalign
 from fedtheory.worst_case.arguments import constants as constants_of
 from fedtheory.worst_case.biased_selection import power_of_choice
 from fedtheory.worst_case.federated_averaging import fedavg
@@ -57,10 +56,6 @@ def skewed(local_steps: int, distance2: Any, **options: Any) -> Solved:
     return lambda: skew_class(local_steps, ETA, **{**CLASS, "distance2": distance2}, **SKEWS, **options)
 
 
-def aligned(local_steps: int, **options: Any) -> Solved:
-    return lambda: fedalign(local_steps, ETA, **CLASS, client_gap=Q(1, 2), **options)
-
-
 # Nine digits of an independent prototype, or exact values.
 FIXTURES: dict[str, tuple[Solved, Any]] = {
     "all, 1 step": (uniform(1), (1 - Q(1, 40)) ** 2),
@@ -96,7 +91,6 @@ FIXTURES: dict[str, tuple[Solved, Any]] = {
         Q(40, 11) + Q(1, 16) * Q(18, 11),
     ),
     "noise, all of 10": (uniform(2, num_clients=10, gradient_noise=1), 0.927386490),
-    "FedALIGN, threshold 0: two clients alone": (aligned(2, threshold=0), 0.909822963),
     "optimal sampling": (lambda: optimal_client_sampling([Q(1, 2), Q(1, 4), Q(1, 4)], 1, ETA, **CLASS), 0.992737),
 }
 
@@ -123,7 +117,7 @@ def test_the_known_value_lies_in_a_narrow_proved_enclosure_that_a_run_on_the_ins
     assert worst.relative_width <= 1e-5
     assert worst.verify() == worst.enclosure
     constants = {"distance2": Q(1), "objective_gap": Q(1, 2), "gradient_noise": Q(1)}
-    constants |= {"distance2": DISTANCES2.get(name, Q(1)), "client_gap": Q(1, 2), "threshold": Q(0)}
+    constants |= {"distance2": DISTANCES2.get(name, Q(1)), "client_gap": Q(1, 2)}
     assert worst.multipliers(**{constant: constants[constant] for constant in worst.multipliers}) >= upper
     found = worst.instance().outcome()
     # The instance is that of the lower side, but for directions in which it hardly extends.
@@ -156,7 +150,6 @@ TRAINED: dict[str, tuple[int, int, Law]] = {
     "pow-d 3 2 1": (1, 1, chosen(3, 2, 1)),
     "pow-d 5 3 2, 2 steps": (2, 1, chosen(5, 3, 2)),
     "top half": (2, 1, chosen(8, 8, 4)),
-    "FedALIGN, threshold 0: two clients alone": (2, 1, lambda _: [(1.0, np.array([0.5, 0.5, 0.0]))]),
 }
 
 
@@ -166,8 +159,6 @@ def test_ordinary_training_attains_the_worst_case(name: str) -> None:
     size = 1.0 if "long" in name else float(ETA)
     found = worst.instance()
     clients, weights = found.clients, np.full(len(found.clients), 1 / len(found.clients))
-    if "FedALIGN" in name:
-        weights = np.array([0.5, 0.5, 0.0])
     fed = Federation(clients, weights, found["start"], [size] * (local_steps * num_rounds), num_rounds, law)
     assert fed.run() == pytest.approx(float(worst.enclosure[0]), rel=1e-6)
     # Where the gap does not count, a federation with less of it is as bad.

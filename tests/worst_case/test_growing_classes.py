@@ -28,9 +28,7 @@ def chain(rng: np.random.Generator) -> Chain:
     """Draw a door, constants between 1e-16 and 1e4, and steps and curvatures over six powers of ten."""
     tau, eta = int(rng.integers(1, 4)), number(rng, -6, 0.3)
     mu = Q(1, 10) if rng.random() < 0.7 else min(number(rng, -6, 0), Q(999, 1000))
-    constants = {
-        name: number(rng, -16, 4) for name in ("distance2", "objective_gap", "client_gap", "threshold", "noise")
-    }
+    constants = {name: number(rng, -16, 4) for name in ("distance2", "objective_gap", "client_gap", "noise")}
     fixed: dict[str, Any] = {"mu": mu, "L": 1}
 
     def rounds(distance2: Q, objective_gap: Q, noise: Q) -> WorstCase:
@@ -38,9 +36,8 @@ def chain(rng: np.random.Generator) -> Chain:
             tau, eta, **fixed, distance2=distance2, objective_gap=objective_gap, gradient_noise=noise, num_clients=3
         )
 
-    def aligned(distance2: Q, objective_gap: Q, client_gap: Q, threshold: Q) -> WorstCase:
-        known = {"distance2": distance2, "objective_gap": objective_gap, "client_gap": client_gap}
-        return fedalign(tau, eta, **fixed, **known, threshold=threshold, cells=["included"])
+    def aligned(distance2: Q, objective_gap: Q, client_gap: Q) -> WorstCase:
+        return fedalign(tau, eta, **fixed, distance2=distance2, objective_gap=objective_gap, client_gap=client_gap)
 
     def chosen(distance2: Q, objective_gap: Q) -> WorstCase:
         return power_of_choice(3, 2, 1, tau, eta, **fixed, distance2=distance2, objective_gap=objective_gap)
@@ -54,7 +51,7 @@ def chain(rng: np.random.Generator) -> Chain:
 
     call, names = (
         (rounds, ("distance2", "objective_gap", "noise")),
-        (aligned, ("distance2", "objective_gap", "client_gap", "threshold")),
+        (aligned, ("distance2", "objective_gap", "client_gap")),
         (chosen, ("distance2", "objective_gap")),
         (skewed, ("distance2", "noise")),
     )[int(rng.integers(4))]

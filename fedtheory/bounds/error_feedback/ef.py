@@ -65,6 +65,7 @@ def ef_round(potential, *, step_size, mu, L, compression_error):
     assumes=(*ASSUMES, _METHOD, COMMON_MINIMIZER),
     schemes=FULL_PARTICIPATION,
     options=("method",),
+    worst_case=_worst_cases.DISTANCE,
 )
 def ef_distance(num_rounds, *, step_size, mu, L, compression_error, initial_distance2):
     r"""Bound on ``|w_R - w*|^2`` after R rounds of error feedback with initial memories of zero.

@@ -60,6 +60,7 @@ def ef21_round(potential, *, step_size, mu, L, compression_error):
     assumes=(*ASSUMES, _METHOD),
     schemes=FULL_PARTICIPATION,
     options=("method",),
+    worst_case=_worst_cases.GRADIENT2,
 )
 def ef21_gradient2(num_rounds, *, step_size, mu, L, compression_error, initial_potential):
     r"""Bound on ``|grad F(w_R)|^2`` after R rounds of EF21.

@@ -21,8 +21,7 @@ def _included(given: Mapping[str, Any], weight: Any, gap: Any) -> dict[str, Any]
     share = 1 / Fraction(weight) - 1
     found = {name: given[name] for name in ("mu", "L", "objective_gap")}
     found["distance2"] = given.get("distance2", given.get("initial_distance2"))
-    found |= {"share": share, "client_gap": gap * (1 + share) / share, "threshold": 1}
-    return found | {"cells": ("included",), "minima": "free"}
+    return found | {"share": share, "client_gap": gap * (1 + share) / share}
 
 
 def _first_step(bound: Bound, given: Mapping[str, Any]) -> Any:

@@ -21,8 +21,8 @@ from fedtheory.claims.optimal_client_sampling._situations import (
     wells_round,
 )
 from fedtheory.instances.draws import draw_shares
-from fedtheory.instances.sampled_rounds import LocalUpdate, SampledRound, full_law, inverse_estimate, uniform_law
-from fedtheory.instances.vectors import Vector, inner, norm2, vector
+from fedtheory.instances.sampled_rounds import LocalUpdate, SampledRound, inverse_estimate, uniform_law
+from fedtheory.instances.vectors import Vector, inner, norm2
 from fedtheory.sampling.cohorts import independent
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.claims import claim
@@ -197,27 +197,6 @@ def fedavg_second_moment(s: WellsRound) -> Chain:
     known = {"gradient2": s.gradient2, "gamma": s.round.gamma, "L": s.L, "local_steps": s.round.local_steps}
     known["squared_weight_gradient2"] = squared_weight(s.clients.weights, s.gradients)
     return s.round.second_moment, "<=", Fraction(ocs.fedavg_second_moment(s.round.drift, **known, **s.round.constants))
-
-
-@claim(
-    "optimal-client-sampling:uncorrelated-noise",
-    "E |h_i + zeta_i|^2 <= E |h_i|^2 + E |zeta_i|^2 for the means of local gradients and of local noise",
-    Statement(
-        FEDTHEORY, "", related=(ocs.PAPER, "Theorems 17 and 18, a plausible false step of their proofs"), form="variant"
-    ),
-    "refuted conjecture",
-    hypotheses=("f_i is L-smooth, possibly non-convex",),
-)
-def uncorrelated_noise() -> Finding:
-    # One client -x^2/2, two local steps of 1/10 from x = 1, noise of variance 1.
-    one = vector(1)
-    drawn = SampledRound(
-        lambda _, w: -1 * w, one, one, full_law, Fraction(1, 5), local_steps=2, noise_length=Fraction(1)
-    )
-    (paths,) = drawn.clients
-    apart = paths.mean(lambda path: norm2(path.mean_gradient) + norm2(path.update - path.mean_gradient))
-    together = paths.mean(lambda path: norm2(path.update))
-    return at_most(Fraction(together), Fraction(apart), instance={"f": "-x^2/2", "R": 2, "eta_l": "1/10", "x": 1})
 
 
 @step("optimal-client-sampling:theorem-17", ocs.fedavg_strongly_convex, long_quadratic_round)

@@ -131,53 +131,6 @@ fedavg_average = claim(
 
 
 @claim(
-    "optimal-client-sampling:mean-of-alpha",
-    "the variance of the sampling is (alpha (n - m)/m) E sum_i t_i^2 with the mean of alpha over the updates",
-    Statement(FEDTHEORY, "", related=(ocs.PAPER, "Definition 11, eq. (15), its alpha averaged"), form="variant"),
-    "refuted conjecture",
-    remark="alpha is a ratio of expectations",
-)
-def mean_of_alpha() -> Finding:
-    # Norms (1, 1) or (1, 0), each with probability 1/2, and m = 1 of n = 2: alpha is 1 or 0.
-    cases = (vector(1, 1), vector(1, 0))
-    optimal = [_variance(t, optimal_law(Fraction(1))(tuple(map(vector, t)))) for t in cases]
-    uniform = [_variance(t, vector("1/2", "1/2")) for t in cases]
-    alpha = sum(least / even for least, even in zip(optimal, uniform, strict=True)) / 2
-    return at_most(sum(optimal) / 2, alpha * sum(uniform) / 2, instance={"norms": "(1, 1) or (1, 0)", "m": 1, "n": 2})
-
-
-def _variance(t: Vector, p: Vector) -> Fraction:
-    """``sum_i (1/p_i - 1) t_i^2``, the variance by sampling."""
-    return sum(((1 / q - 1) * x**2 for x, q in zip(t, p, strict=True) if x), start=Fraction(0))
-
-
-@claim(
-    "optimal-client-sampling:mean-of-gamma",
-    "over rounds with different starting models, E |G|^2 is that of a single gamma, the mean of theirs: 1/E[gamma^k]",
-    Statement(FEDTHEORY, "over several rounds, with 1/E[gamma^k]", related=(ocs.PAPER, "Theorem 13"), form="variant"),
-    "refuted conjecture",
-    remark="E[1/gamma^k] is larger, by Jensen's inequality",
-)
-def mean_of_gamma() -> Finding:
-    # Weighted updates of lengths (1, 1) or (7/5, 1/5), whose squares sum to 2; m = 1 of n = 2: gamma = 1/2 or 25/32.
-    rounds = Law.uniform([_two_updates(vector(1, 1)), _two_updates(vector("7/5", "1/5"))])
-    means = {
-        "squared_weight_update2": rounds.mean(lambda each: each.squared_weight_update2),
-        "mean_update2": rounds.mean(lambda each: each.mean_update2),
-        "gamma": rounds.mean(lambda each: each.gamma),
-    }
-    measured = Fraction(rounds.mean(lambda each: each.second_moment))
-    instance = {"updates": "(1, 1) or (7/5, 1/5)", "m": 1, "n": 2}
-    return at_most(measured, ocs.estimator_second_moment(**means), instance=instance)
-
-
-def _two_updates(weighted: Vector) -> SampledRound:
-    """Return a round of DSGD in which two clients of weight 1/2 have these weighted gradients."""
-    half, one = Fraction(1, 2), Fraction(1)
-    return SampledRound(lambda i, _: vector(weighted[i] / half), vector(half, half), vector(0), optimal_law(one), one)
-
-
-@claim(
     "optimal-client-sampling:contraction-mean-of-gamma",
     "Theorem 13, expected over rounds with random gamma^k, holds with 1/E[gamma^k] in place of E[1/gamma^k]",
     Statement(FEDTHEORY, "expected over rounds, with 1/E[gamma^k]", related=(ocs.PAPER, "Theorem 13"), form="variant"),

@@ -11,7 +11,7 @@ import numpy as np
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims._comparisons import expected_gaps, horizon_constants
 from fedtheory.claims.power_of_choice._situations import opposite_run
-from fedtheory.instances.federations import RationalQuadratics, opposite_clients
+from fedtheory.instances.federations import opposite_clients
 from fedtheory.instances.formatting import format_federation, format_run
 from fedtheory.instances.observed import constants_of, initial_distance2, skew
 from fedtheory.instances.run_draws import Drawn, draw_run
@@ -79,41 +79,6 @@ availability_for_good = claim(
     hypotheses=_WITHOUT_THE_THIRD,
     remark="a Markov chain that never moves: the average round is unbiased and has skew 1; the error tends to 1/2",
 )(_one_stays(poc.decaying_steps_gap, 178))
-
-availability_for_good_refined = claim(
-    "power-of-choice:availability-with-memory-refined",
-    "E F(w_T) - F* against the refined Theorem R; one of two clients is never available: T = 10",
-    _STATEMENT,
-    "refuted conjecture",
-    hypotheses=_WITHOUT_THE_THIRD,
-    remark="the refined bound is 4/(T + 4), the error T^2/(2 (T + 3)^2)",
-)(_one_stays(poc.refined_decaying_steps_gap, 10))
-
-
-def taking_turns(num_clients: int, num_steps: int) -> Finding:
-    """Compare a run on clients at 1 (first half) and -1, one available per round in their order, with a bound."""
-    one, half = vector(1), num_clients // 2
-    shares, zeros = Vector([Fraction(1, num_clients)] * num_clients), vector(*[0] * num_clients)
-    fed = RationalQuadratics((one,) * num_clients, (one,) * half + (vector(-1),) * half, shares, zeros)
-    w, G2, eta = vector(0), Fraction(0), decaying(fed)
-    for t in range(num_steps):
-        G2 = max(G2, *map(norm2, fed.gradients(w)))
-        w -= eta(t) * fed.gradient(t % num_clients, w)
-    known: dict[str, Any] = {"mu": 1, "L": 1, "sigma2": 0, "objective_gap": fed.objective_gap, "initial_distance2": 0}
-    known |= {"local_steps": 1, "num_selected": 1, "G2": G2, "rho_diagonal": 1, "rho_tilde": Fraction(1)}
-    words = {"clients": num_clients, "centers": "1 for the first half, -1 for the second", "num_steps": num_steps}
-    words |= {"initial": "0", "step_size": "1/(t + 4)"}
-    return at_most(fed.gap(w), poc.refined_decaying_steps_gap(num_steps, **known), instance=words)
-
-
-availability_in_turns = claim(
-    "power-of-choice:availability-in-turns",
-    "F(w_T) - F* against the refined Theorem R, skews of the average round; 20 clients are available in turn: T = 10",
-    _STATEMENT,
-    "refuted conjecture",
-    hypotheses=_WITHOUT_THE_THIRD,
-    remark="after half of the turns only one group of clients has been available",
-)(lambda: taking_turns(20, 10))
 
 
 def among_available(weights: Vector, losses: Vector, num_candidates: int, available: Selection) -> Law[Selection]:
