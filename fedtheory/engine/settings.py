@@ -22,7 +22,7 @@ from fedtheory.federation.client_data import FederatedData, test_samples
 from fedtheory.federation.prioritized import unwrapped
 from fedtheory.federation.protocol import Federation
 from fedtheory.methods.rules import Method, MethodRules, method_rules_of
-from fedtheory.selection.rules import Rules, Strategy, rules_of
+from fedtheory.selection.rules import Rules, Strategy, checked_strategy, rules_of
 from fedtheory.theorem.scheme import Scheme
 
 if TYPE_CHECKING:
@@ -44,12 +44,13 @@ _NONNEGATIVE = ("gradient_noise", "relative_noise", "proximal_weight")
 class Settings:
     """The validated arguments of ``fedavg`` that determine its result.
 
-    They are the objects that were passed to ``fedavg``, except that writable arrays are copied and the seed is a seed
-    sequence from which nothing has been spawned. ``fedavg(**vars(settings))`` therefore repeats the run.
+    They are the objects that were passed to ``fedavg``, except that writable arrays are copied, a selection function is
+    wrapped as a strategy, and the seed is a seed sequence from which nothing has been spawned.
+    ``fedavg(**vars(settings))`` therefore repeats the run.
     """
 
     fed: Federation
-    strategy: Strategy
+    strategy: Any
     num_rounds: int
     local_steps: int | npt.ArrayLike | Stragglers
     step_size: float | npt.ArrayLike | Schedule
@@ -76,6 +77,7 @@ class Settings:
             object.__setattr__(self, name, unwrapped(getattr(self, name)))
         refuse_unknown(self.fed)
         checked: dict[str, Any] = {
+            "strategy": checked_strategy(self.strategy),
             "num_rounds": validate.count("num_rounds", self.num_rounds, 0),
             "local_steps": _kept(self.local_steps),
             "step_size": _kept(self.step_size),
