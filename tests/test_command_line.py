@@ -191,6 +191,26 @@ def test_list_names_what_a_part_of_a_key_a_title_or_a_pattern_fits(capsys: pytes
 
 
 @pytest.mark.parametrize(
+    ("pattern", "bound", "claim"),
+    [
+        ("Theorem 3.1", "power_of_choice.decaying_steps_gap", "power-of-choice:theorem-3.1"),
+        ("3.1", "power_of_choice.decaying_steps_gap", "power-of-choice:theorem-3.1"),
+        ("lemma b.1", "power_of_choice.gradient_norm", None),
+    ],
+)
+def test_what_has_the_number_of_the_pattern_is_listed_first(pattern, bound, claim, capsys) -> None:
+    assert main(["list", "--json", pattern]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["bounds"][0]["bound"] == bound
+    assert claim is None or found["claims"][0]["claim"] == claim
+
+
+def test_a_bound_is_shown_by_its_number(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "theorem 3.1"]) == 0
+    assert "power_of_choice.decaying_steps_gap" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
     ("options", "first"),
     [([], ["bound", "left side", "rests on", "source", "printed form differs"]), (["--json"], ["{"])],
 )

@@ -1,5 +1,8 @@
 """Data and federations: generated, partitioned, or read from files."""
 
+from typing import TYPE_CHECKING
+
+from fedtheory._support import lazy
 from fedtheory.datasets.bundled import breast_cancer as breast_cancer
 from fedtheory.datasets.bundled import diabetes as diabetes
 from fedtheory.datasets.bundled import digits as digits
@@ -19,3 +22,6 @@ from fedtheory.datasets.partition import shard_partition as shard_partition
 from fedtheory.datasets.quadratics import least_squares_federation as least_squares_federation
 from fedtheory.datasets.quadratics import power_of_choice_quadratics as power_of_choice_quadratics
 from fedtheory.datasets.synthetic_softmax import synthetic as synthetic
+
+if not TYPE_CHECKING:  # a type checker would accept any name if it saw __getattr__
+    __getattr__ = lazy.unknown_in(__name__)
