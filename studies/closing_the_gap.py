@@ -128,9 +128,9 @@ def findings(data: "Dataset") -> dict[str, study.Finding]:
             bool(0.2 * total[1] < cost[1] < 0.65 * total[1]),
         ),
         "round lemma": study.Finding(
-            f"The round lemma, which has no bound on gradients, ends {span(above[:2], 0)}% above the worst case of its class "
-            f"for full participation and random selection, and at most {np.ceil(above[biased].max()):.0f}% above it "
-            "for pow-d.",
+            f"The round lemma, which has no bound on gradients, ends {span(above[:2], 0)}% above the worst case of its "
+            f"class for full participation and random selection, and at most {np.ceil(above[biased].max()):.0f}% above "
+            "it for pow-d.",
             bool(above.min() >= 0 and above.max() < 50),
         ),
         "quadratic": study.Finding(
