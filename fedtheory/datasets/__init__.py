@@ -12,6 +12,7 @@ from fedtheory.datasets.class_shares import underflow_probability as underflow_p
 from fedtheory.datasets.corruption import noise_levels as noise_levels
 from fedtheory.datasets.corruption import with_misaligned_clients as with_misaligned_clients
 from fedtheory.datasets.fashion import fashion_mnist as fashion_mnist
+from fedtheory.datasets.fashion import mnist as mnist
 from fedtheory.datasets.idx import read_idx_pair as read_idx_pair
 from fedtheory.datasets.leaf import read_leaf as read_leaf
 from fedtheory.datasets.partition import capped_dirichlet_partition as capped_dirichlet_partition
