@@ -174,8 +174,17 @@ def produce(
     ...     load(folder).table.rows, sorted(found.metadata["files"])
     ([{'sum': 70.0}], ['data.nc', 'findings.json', 'table.json'])
     """
+    return _produced(study, config, folder, progress, force=force)
+
+
+def _produced(
+    study: Study, config: Any, folder: str | os.PathLike[str], progress: Progress, *, force: bool,
+    is_announced: bool = False,
+) -> Result:  # fmt: skip
     wanted, place = plain_config(config), Folder(as_path("folder", folder))
     with place.reserved(wanted, source_digest(study.run), force=force):
+        if is_announced:
+            _complain(study, f"runs, and writes its results to {folder}")
         return place.write(_answer(study, config, progress), study.figures)
 
 
@@ -249,7 +258,7 @@ def _do(study: Study, argv: Sequence[str]) -> int:
     folder = options.again or options.out or _default_folder(study.name, kind)
     with live_progress() as progress:
         if stored is None:
-            result = produce(study, config, folder, progress=progress, force=options.force)
+            result = _produced(study, config, folder, progress, force=options.force, is_announced=True)
         elif options.again:
             result = _answer(study, config, progress)
         else:
