@@ -50,7 +50,7 @@ class Family:
     with the kernel ``coalition``, which evaluates coalitions faster than ``excess``; None if there is no such kernel.
     ``private`` contains the names of the arrays, or records of arrays, that the kernels write; each replicate gets its
     own copy. ``shapes`` are the shapes of the parameter matrices of a model, where federations of the same dimension
-    can differ in them.
+    can differ in them. ``compilation`` is about the processor time of the first run, in seconds, for a message.
     """
 
     arrays: Any
@@ -63,6 +63,7 @@ class Family:
     mistakes: Callable[..., Any] | None = None
     coalition: Callable[..., Any] | None = None
     sharing: "Callable[[Family, int], Family] | None" = None
+    compilation: int = 10
 
     def own_arrays(self) -> Any:
         """Return the arrays for one replicate."""
