@@ -64,9 +64,11 @@ html_theme = "pydata_sphinx_theme"
 html_title = "fedtheory"
 html_static_path = ["_static"]
 html_css_files = ["fedtheory.css"]
+html_js_files = ["claims.js"]
+html_search_scorer = str(Path(__file__).with_name("search_scorer.js"))
 html_show_sourcelink = False
 # These pages have the whole width for wide tables, thumbnails and output.
-_WIDE = ("index", "gallery/*", "lessons", "reproduction")
+_WIDE = ("index", "gallery/*", "lessons", "reproduction", "theory/claims", "theory/which_bound")
 html_sidebars = {page: [] for page in _WIDE}
 html_theme_options = {
     "header_links_before_dropdown": 7,

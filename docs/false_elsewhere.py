@@ -10,7 +10,7 @@ from fedtheory.claims.catalogue import known_claims
 from fedtheory.theorem.claims import Claim
 from fedtheory.verification.renderings import escaped
 
-THEOREM = "**false theorem**"
+THEOREM = "false theorem"
 LEMMA = "false lemma"
 STEP = "false step"
 STATEMENT = "false statement"
@@ -173,7 +173,7 @@ def lines(claim: Claim, entry: Entry) -> Iterator[str]:
     number = "" if entry.kind in (BELIEF, CONJECTURE) else f", {claim.statement.number}"
     link = f'<a href="claims.html#{anchor(claim.key)}">{escaped(f"{paper.authors} ({paper.year}){number}")}</a>'
     verified = f" See `{entry.verified_by}`." if entry.verified_by else ""
-    yield f"{link} — {entry.kind}"
+    yield link
     yield f": {escaped(claim.title)}."
     yield f"  - Why not: {_sentence(claim.remark)}"
     yield f"  - Counterexample: {escaped(_instance(claim))}."
@@ -190,7 +190,11 @@ def _instance(claim: Claim) -> str:
 
 
 def table() -> str:
-    """Return the list of the page, the most serious statements first."""
+    """Return a folded list for each kind of error, the most serious first."""
     known = known_claims()
-    ranked = sorted(ENTRIES.items(), key=lambda item: KINDS.index(item[1].kind))
-    return "\n".join(line for key, entry in ranked for line in lines(known[key], entry))
+    parts = []
+    for kind in KINDS:
+        mine = {key: entry for key, entry in ENTRIES.items() if entry.kind == kind}
+        text = "\n".join(line for key, entry in mine.items() for line in lines(known[key], entry))
+        parts.append(f":::{{proof}} {kind.capitalize()} ({len(mine)})\n{text}\n:::\n")
+    return "\n".join(parts)

@@ -1,6 +1,7 @@
-"""Table of the errata in the four papers, sorted by severity."""
+"""Tables of the errata in the four papers, folded by kind and sorted by severity."""
 
 from functools import cache
+from itertools import groupby
 
 from false_elsewhere import ENTRIES, MISPRINT, STATEMENT, THEOREM
 from reference import anchor
@@ -35,6 +36,7 @@ WRONG_AS = {
         "fedalign": "opposite-ways li-et-al theta-one",
         "greedyfed": "printed-counter printed-turns vanishing-values base-case",
         "optimal-client-sampling": "lemma-1-left",
+        "proxskip": "noise-at-the-minimizer",
     },
     STEP: {
         "power-of-choice": "step-54-55 step-80-printed equation-80-single-client equation-16-pathwise",
@@ -58,8 +60,8 @@ WRONG_AS = {
     },
 }
 HEAD = """\
-| Where | Wrong as | Times | What is printed, and why it is not so | Counterexample |
-| --- | --- | --: | --- | --- |
+| Where | Times | What is printed, and why it is not so | Counterexample |
+| --- | --: | --- | --- |
 """
 _LONGEST = 90
 
@@ -98,7 +100,6 @@ def row(claim: Claim, found: Row, repaired: dict[Bound, str]) -> str:
     better = f" Repaired: `{repaired[claim.bound]}`." if claim.bound in repaired else ""
     cells = (
         f'{title}, <a href="claims.html#{anchor(claim.key)}">{escaped(where)}</a>',
-        kind_of(claim),
         f"{times:.3g}" if times > 1 else "",
         f"{escaped(claim.title)}.{more}{better}",
         escaped(_instance(found)),
@@ -107,6 +108,15 @@ def row(claim: Claim, found: Row, repaired: dict[Bound, str]) -> str:
 
 
 def table() -> str:
-    """Return the table of the page."""
+    """Return a folded table for each kind of error."""
     repaired = {bound.printed: name for name, bound in known_bounds().items() if bound.printed is not bound}
-    return HEAD + "\n".join(row(*each, repaired) for each in errata()) + "\n"
+    parts = []
+    for kind, group in groupby(errata(), key=lambda each: kind_of(each[0])):
+        rows = [row(*each, repaired) for each in group]
+        parts.append(folded(f"{kind} ({len(rows)})", HEAD + "\n".join(rows)))
+    return "\n".join(parts)
+
+
+def folded(title: str, text: str) -> str:
+    """Return text that is folded until the reader opens it."""
+    return f":::{{proof}} {title[:1].upper()}{title[1:]}\n{text}\n:::\n"

@@ -1,6 +1,7 @@
 """Results of studies at full size, stored small, from which the gallery draws its pages.
 
-``python -m docs.full_size results/NAME ...`` stores what ``python studies/NAME.py`` has written there.
+``python -m docs.full_size results/NAME ...`` stores what ``python studies/NAME.py`` has written there, and draws the
+map of the published rates for README.
 """
 
 import importlib.util
@@ -61,10 +62,18 @@ def loaded(name: str) -> ModuleType:
     return module
 
 
+def draw_map(picture: Path) -> None:
+    """Draw the map of the published rates for README, as wide as its numbers are readable in a column of text."""
+    figure = loaded("published_rates").STUDY.figures["published_rates"](study.load(STORED / "published_rates").data)
+    figure.set_size_inches(11, 5.6)
+    figure.savefig(picture, dpi=120)
+
+
 def main(folders: Sequence[str]) -> None:
-    """Store the results in each folder."""
+    """Store the results in each folder, and draw the map of README."""
     for folder in folders:
         print(store(Path(folder)))
+    draw_map(ROOT / "docs" / "_static" / "published_rates.png")
 
 
 if __name__ == "__main__":

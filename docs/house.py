@@ -3,11 +3,9 @@
 import re
 import shutil
 import types
-from collections.abc import Mapping
 from html import escape
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +14,6 @@ from contract_tables import tables
 from docutils import nodes
 from false_elsewhere import ENTRIES
 from pictures import MADE, draw_errata
-from reference import anchor
 from sphinx.util.docutils import SphinxDirective
 
 if TYPE_CHECKING:
@@ -54,72 +51,35 @@ def stored_or_quick(_: object, script: dict[str, str]) -> list[str]:
 
 
 def write_verdicts(app: "sphinx.application.Sphinx") -> None:
-    """Write the verdicts on all claims: a table for each theory page, and the list of all claims."""
+    """Write the verdicts on all claims, a table for each theory page, and the picture of the errata."""
     from verdicts import verdicts
 
-    from fedtheory.verification import known_claims, markdown_table
+    from fedtheory.verification import markdown_table
 
     folder = Path(app.srcdir) / "theory"
     (folder / "generated").mkdir(exist_ok=True)
-    claims = known_claims()
     found = list(verdicts().values())
     for page in sorted(folder.glob("[!i]*.md")):
         prefix = page.stem.replace("_", "-") + ":"
         mine = [row for row in found if row["key"].startswith(prefix)]
         if mine:
             (folder / "generated" / page.name).write_text(markdown_table(mine, prefix), encoding="utf-8")
-    (folder / "generated" / "claims.md").write_text(claims_list(found, claims), encoding="utf-8")
     (Path(app.srcdir) / MADE).mkdir(parents=True, exist_ok=True)
     draw_errata([row for row in found if row["key"] not in ENTRIES], Path(app.srcdir) / MADE / "errata.png")
-
-
-def claims_list(found: list[dict[str, Any]], claims: Mapping[str, Any]) -> str:
-    """Return the verdicts as one table for each paper, with an anchor and a link to the bound in each row."""
-    from fedtheory._support.discover import members
-    from fedtheory.theorem.bound import is_bound
-    from fedtheory.verification.renderings import markdown_table
-
-    homes = {bound: name for name, bound in members(import_module("fedtheory.bounds"), is_bound)}
-    parts = []
-    for prefix, group in groupby(sorted(found, key=_prefix), key=_prefix):
-        mine = list(group)
-        lines = markdown_table(mine, f"{prefix}:").splitlines()
-        body = [
-            _linked(line, row["key"], _about(row, claims[row["key"]], homes))
-            for line, row in zip(lines[2:], mine, strict=True)
-        ]
-        page = prefix.replace("-", "_")
-        theory = f" ([theory]({page}.md))" if (Path(__file__).parent / "theory" / f"{page}.md").is_file() else ""
-        parts.append("\n".join([f"## {prefix}{theory}", "", *lines[:2], *body, ""]))
-    return "\n".join(parts)
-
-
-def _prefix(row: dict[str, Any]) -> str:
-    return str(row["key"]).partition(":")[0]
-
-
-def _linked(line: str, key: str, about: str) -> str:
-    cell, rest = line[2:].split(" | ", 1)
-    return f'| <span id="{anchor(key)}"></span>{cell}{about} | {rest}'
-
-
-def _about(row: dict[str, Any], claim: Any, homes: Mapping[Any, str]) -> str:
-    bound = f"; bound {{py:func}}`{claim.bound.__name__} <{homes[claim.bound]}>`" if claim.bound in homes else ""
-    return f"<br>{row['kind']}, {row['source']}{bound}"
 
 
 def write_theory(app: "sphinx.application.Sphinx") -> None:
     """Write the tables that pages include; each is made by a module of this folder."""
     study_tables.draw(Path(app.srcdir) / MADE)
     names = (
+        "false_in_print_examples",
         "false_in_print",
         "false_elsewhere",
         "which_bound",
-        "statements",
+        "claims_table",
         "sources",
-        "claim_by_claim",
         "looseness",
-        "tightness",
+        "from_paper_to_kernel",
         "flower",
         "machine_checked",
     )
@@ -162,6 +122,15 @@ def _breakable(name: re.Match[str]) -> str:
     return name[1] + re.sub(r"([_.:])(?=\w)", r"\1<wbr>", name[2])
 
 
+# Pages that are read one after the other.
+_READ_IN_ORDER = {"tutorial", "comparison", "own_theorem"}
+
+
+def link_neighbors(_: Any, page: str, __: str, context: dict[str, Any], ___: Any) -> None:
+    """Show links to the previous and the next page below the pages that are read in order."""
+    context["theme_show_prev_next"] = page in _READ_IN_ORDER or page.startswith("howto/")
+
+
 def setup(app: "sphinx.application.Sphinx") -> dict[str, bool]:
     """Connect the hooks."""
     app.add_directive("proof", Proof)
@@ -171,4 +140,5 @@ def setup(app: "sphinx.application.Sphinx") -> dict[str, bool]:
     app.connect("builder-inited", copy_mathjax)
     app.connect("autodoc-skip-member", is_type_alias)
     app.connect("html-page-context", break_names)
+    app.connect("html-page-context", link_neighbors)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -10,10 +10,10 @@ from joblib import delayed
 
 from fedtheory.bounds import average_drift as ad
 from fedtheory.bounds import client_sampling as cs
+from fedtheory.bounds import ef21, fedexp, fedlin, fedprox, fedsplit, local_gd, participation, sgd
 from fedtheory.bounds import error_feedback as ef
 from fedtheory.bounds import fedalign as align
 from fedtheory.bounds import fedavg as li
-from fedtheory.bounds import fedexp, fedprox, local_gd, participation, sgd
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds import proxskip as ps
@@ -91,6 +91,7 @@ ALIGNED_ROUND = CLASS | {"num_steps": 2, "local_steps": 2, "G2": Q(1), "sigma2":
 AT_OPTIMUM = {"mu": Q(1, 10), "L": Q(1), "distance2": Q(1), "zeta2": Q(1)}
 CONTROLLED = {"mu": Q(1, 10), "L": Q(1), "step_size": Q(1, 4), "distance2": Q(1), "control_error2": Q(1)}
 CONTROLLED_RUN = {"initial_distance2" if name == "distance2" else name: value for name, value in CONTROLLED.items()}
+CLASS_OF_CURVATURES = {"mu": Q(1, 10), "L": Q(1)}
 CONVEX = {"L": Q(1), "step_size": Q(1, 8)}
 COMPRESSED = {"mu": Q(1, 10), "L": Q(1), "compression_error": Q(1, 2)}
 
@@ -277,6 +278,28 @@ CASES = (
             CONTROLLED_RUN | {"num_rounds": 2, "local_steps": 2, "control_error2": Q(E)},
         )
         for E in (0, 1)
+    ),
+    Case(
+        sc.sampled_round,
+        r"1 of 5 clients, $\tau = 2$, $\tau\eta = \frac1{10}$, $\omega = 5$, $C = 1$",
+        CLASS_OF_CURVATURES
+        | {"distance2": Q(1), "variate_error2": Q(1), "control_weight": Q(5), "step_size": Q(1, 20), "local_steps": 2}
+        | {"num_clients": 5, "num_selected": 1},
+    ),
+    *(
+        Case(
+            fedlin.corrected_round,
+            rf"$\tau = {tau}$, $\eta = \frac14$",
+            CLASS_OF_CURVATURES | {"distance2": Q(1), "step_size": Q(1, 4), "local_steps": tau},
+        )
+        for tau in (2, 4)
+    ),
+    Case(fedsplit.split_round, "$s = 1$", CLASS_OF_CURVATURES | {"distance2": Q(1), "step_size": Q(1)}),
+    Case(
+        ef21.polyak_gap,
+        r"2 rounds, $\eta = \frac14$, $s = \frac12$, $G_0 = 1$",
+        COMPRESSED
+        | {"client_L": Q(1), "step_size": Q(1, 4), "num_rounds": 2, "initial_gap": Q(1), "memory_error2": Q(1)},
     ),
     *(
         Case(

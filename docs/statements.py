@@ -1,4 +1,4 @@
-"""For every numbered statement of the papers the claims that check it, or why none does.
+"""The numbered statements of the papers: the claims that check each, or why none does, and the worst known ratios.
 
 The numbers stand in ``docs/theory/numbered``, one line each; which claims are about a number is read off their sources.
 """
@@ -10,13 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from fedtheory.bounds.catalogue import known_bounds
 from fedtheory.claims.catalogue import known_claims
 from fedtheory.theorem.claims import REFUTED, Claim
 from fedtheory.theorem.findings import Finding
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.instances import regression_examples, replay
-from fedtheory.verification.renderings import escaped
 from fedtheory.verification.verdicts import examine
 
 PAPERS = {
@@ -101,36 +99,3 @@ def ratio(claim: Claim) -> str:
         return ""
     # The last digit of a number computed in floats must not drift.
     return f"{finding.ratio:.3g}"
-
-
-def row(at: Numbered, paper: str) -> Iterator[str]:
-    """Yield the lines of the table for one number."""
-    number, words = at.number, escaped(at.words)
-    for claim in claims_about().get((paper, at.number), []):
-        form = "" if claim.statement.label == "printed" else f" ({claim.statement.label})"
-        yield f"| {number} | {claim.expected} | {ratio(claim)} | {words} | `{claim.key}`{form} |"
-        number = words = ""
-    if number:
-        yield f"| {number} | | | {words} | {escaped(at.reason)} |"
-
-
-def share(paper: str) -> str:
-    """Say how many bounds of a paper have a formal proof."""
-    bounds = [bound for bound in known_bounds().values() if bound.statement.topic.key == paper]
-    proved = sum(bool(bound.statement.formal_proof) for bound in bounds)
-    if not bounds:
-        return "The library has no bounds of this paper."
-    return f"Coq has proved {proved} of the {len(bounds)} bounds ([theorems](machine_checked.md#all-theorems))."
-
-
-def table() -> str:
-    """Return the tables of the page, one for each paper."""
-    lines = []
-    for paper, title in PAPERS.items():
-        lines += [
-            f"## {title}\n",
-            f"{share(paper)}\n",
-            "| Number | Verdict | Ratio | What it says | Claim, or why none |",
-        ]
-        lines += ["| --- | --- | --: | --- | --- |", *(line for at in numbered(paper) for line in row(at, paper)), ""]
-    return "\n".join(lines)

@@ -12,6 +12,8 @@ HEAD = """\
 | Bound | Left side | Functions; gradients | Selection; aggregation |
 | --- | --- | --- | --- |
 """
+# Each bound is one line; a table that is too wide scrolls.
+_OPEN, _CLOSE = ":::{container} one-line", ":::"
 
 
 def table() -> str:
@@ -22,7 +24,8 @@ def table() -> str:
             groups.setdefault((left.quantity, left.after, left.model), []).append(row(name, bound, left))
     words = (list(QUANTITIES), list(TIMES), list(MODELS))
     ranked = sorted(groups, key=lambda group: [known.index(word) for known, word in zip(words, group, strict=True)])
-    return "\n\n".join(f"### {title(*group)}\n\n{HEAD}" + "\n".join(groups[group]) for group in ranked) + "\n"
+    tables = {group: f"{_OPEN}\n{HEAD}" + "\n".join(groups[group]) + f"\n{_CLOSE}\n" for group in ranked}
+    return "\n".join(f"### {title(*group)}\n\n{rows}" for group, rows in tables.items())
 
 
 def title(quantity: str, after: str, model: str) -> str:
@@ -40,7 +43,7 @@ def row(name: str, bound: Bound, left: LeftSide) -> str:
     gradients = setting.gradients + (", bounded" if setting.bounded_gradients else "")
     cells = (
         linked(name, bound),
-        "<br>".join(filter(None, (formula, left.average, over))),
+        ", ".join(filter(None, (formula, left.average, over))),
         f"{setting.convexity}; {gradients}",
         f"{setting.selection}; {setting.aggregation}",
     )

@@ -53,7 +53,7 @@ def _problem(config: Any, problem: str) -> tuple[Any, Array]:
     if problem == "quadratics":
         fed: Any = ft.QuadraticFederation(rng.uniform(1, 4, (n, v)), apart, weights)
         return fed, np.asarray(fed.minimizer + 10 * rng.normal(size=v) / np.sqrt(v))
-    fed = ft.federation.NonconvexFederation.tilt(rng.uniform(0.5, 1.0, v), 2 * apart, weights)
+    fed = ft.federation.NonconvexFederation(rng.uniform(0.5, 1.0, v), 2 * apart, weights)
     # Around 1 to the right and left of the bottom: phi is concave beyond 1/sqrt(3).
     return fed, rng.choice([-1.0, 1.0], v) * rng.uniform(0.5, 1.5, v)
 
@@ -495,21 +495,21 @@ def matrices_of(config: Any, drawn: Any) -> tuple[list[Any], float]:
     """Probability matrices of the correlated samplings, and the variance of the optimal independent one."""
     norms = np.linalg.norm(drawn, axis=1)
     p = ft.sampling.optimal_probabilities(norms, config.drawn_size)
-    return [systematic(p).matrix, best(p, drawn).matrix], float(ft.sampling.variance(norms, p))
+    return [systematic(p), best(p, drawn)], float(ft.sampling.variance(norms, p))
 
 
 def systematic(p: Any) -> Any:
-    """Return the law of systematic sampling: a comb with teeth at distance 1 on the concatenated probabilities."""
+    """Return the probability matrix of a comb with teeth at distance 1 on the concatenated probabilities."""
     ends = np.cumsum(p)
     # The comb's offset u draws client i when a tooth u, u + 1, ... lies in [ends[i] - p[i], ends[i]).
     cuts = np.unique(np.concatenate([[0.0, 1.0], np.round(ends % 1, 14)]))
     middles = (cuts[1:] + cuts[:-1]) / 2
     members = np.floor(ends[None, :] - middles[:, None]) > np.floor(ends[None, :] - p - middles[:, None])
-    return ft.sampling.JointLaw(members, np.diff(cuts) / np.diff(cuts).sum())
+    return members.T * (np.diff(cuts) / np.diff(cuts).sum()) @ members
 
 
 def best(p: Any, drawn: Any) -> Any:
-    """Return the law of least variance among all with these probabilities."""
+    """Return the probability matrix of least variance among all samplings with these probabilities."""
     from scipy.optimize import linprog
 
     n = len(p)
@@ -521,7 +521,7 @@ def best(p: Any, drawn: Any) -> Any:
         message = f"the linear program of the best sampling must be solved, got: {found.message}"
         raise ValueError(message)
     chances = np.maximum(found.x, 0.0)
-    return ft.sampling.JointLaw(members[chances > 0], chances[chances > 0] / chances.sum())
+    return members.T * (chances / chances.sum()) @ members
 
 
 def sign_ratios(config: Any) -> Any:

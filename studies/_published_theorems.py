@@ -29,14 +29,16 @@ THEOREMS = Path(__file__).parent / "theorems"
 ROWS = (
     Row("fedavg", "FedAvg, all clients", of_gap),
     Row("fedavg_sampled", "FedAvg, one of two clients", of_gap),
-    Row("local_gradient_descent", "local gradient descent, a step"),
-    Row("averaged_local_gradient_descent", "local gradient descent, averaged", of_gap),
+    Row("local_gradient_descent", "local GD, a step"),
+    Row("averaged_local_gradient_descent", "local GD, averaged", of_gap),
     Row("fedprox", "FedProx"),
     Row("fednova", "FedNova"),
     Row("power_of_choice", "Power-of-Choice", lambda given: given["initial_distance2"]),
     Row("fedalign", "FedALIGN", of_gap),
-    Row("scaffold", "SCAFFOLD", lambda given: given["potential"]),
+    Row("scaffold", "SCAFFOLD, one of two clients", lambda given: given["potential"]),
     Row("scaffnew", "Scaffnew", lambda given: given["potential"]),
+    Row("scaffnew_stochastic", "Scaffnew with noise", lambda given: given["potential"]),
+    Row("field_guide", "local steps, field guide", of_gap),
     Row("ef21", "EF21", lambda given: given["potential"]),
     Row("fedlin", "FedLin", lambda given: given["distance2"]),
     Row("fedsplit", "FedSplit", lambda given: given["distance2"]),
@@ -70,7 +72,7 @@ def after_a_step(cells: "Dataset") -> study.Finding:
 def of_decrease(cells: "Dataset") -> study.Finding:
     share = 100 * cells["share"].values
     return study.Finding(
-        f"Theorem 4 of FedProx with 200 draws promises {share.min():.0f} % to {share.max():.0f} % of the decrease "
+        f"Theorem 4 of FedProx with 200 draws promises {share.min():.0f}% to {share.max():.0f}% of the decrease "
         "of the loss in the worst case with all clients.",
         bool(share.min() > 0 and share.max() < 100),
     )

@@ -94,18 +94,18 @@ def test_a_run_of_a_strategy_loads_few_lines(strategy: str) -> None:
     assert lines_loaded(RUN.format(strategy)) <= 10_000
 
 
-# Claims that simulate whole rounds load the instances of runs: 10,021, 9,459 and 9,712 lines. The draw changes with the
-# list of claims.
+# Claims that simulate whole rounds load the instances of runs (10,032 lines), and claims about worst cases load the
+# problem language (14,776 and 14,691 lines). The draw changes with the list of claims.
 MISSED = (
-    "optimal-client-sampling:equation-21",
-    "power-of-choice:theorem-a.1",
-    "optimal-client-sampling:closed-form-moves",
+    "optimal-client-sampling:theorem-13",
+    "power-of-choice:averaged-rounds-gap-worst-case",
+    "error-feedback:cgd-of-three-clients",
 )
 
 
 def claim_of(key: str) -> Any:
     """Return a claim as a case of the test; a limit that is missed is an expected failure."""
-    missed = pytest.mark.xfail(strict=True, reason="loads the instances of runs, more than the limit")
+    missed = pytest.mark.xfail(strict=True, reason="loads more than the limit, for instances of runs or worst cases")
     return pytest.param(key, marks=missed if key in MISSED else ())
 
 

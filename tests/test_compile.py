@@ -61,16 +61,14 @@ def test_a_family_of_somebody_else_leaves_nothing_in_the_cache_that_another_proc
     assert len(list((tmp_path / "cache").rglob("loop.run_replicates-*.nbc"))) == 1
 
 
-UTILITIES = """
+INCLUSION = """
 import numpy as np
-from fedtheory.valuation import softmax_utilities
+from fedtheory.sampling import power_of_choice_inclusion
 
-for seed, num_players, num_classes in ((0, 6, 10), (3, 6, 10), (4, 3, 3)):
+for seed, num_clients in ((0, 30), (3, 50)):
     rng = np.random.default_rng(seed)
-    models = 0.3 * rng.standard_normal((num_players, 21 * num_classes))
-    samples = rng.standard_normal((300, 20)), rng.integers(num_classes, size=300)
-    found = softmax_utilities(0.0 * models[0], models, rng.uniform(1, 5, num_players), *samples)
-    print(found.tobytes().hex())
+    weights, losses = rng.uniform(1, 5, num_clients), rng.integers(0, 9, num_clients)
+    print(power_of_choice_inclusion(weights, losses, 4, 9).tobytes().hex())
 """
 
 
@@ -81,7 +79,7 @@ def test_code_that_was_just_compiled_gives_the_bits_of_code_that_was_kept(tmp_pa
     other = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
     environment = {**other, "NUMBA_CACHE_DIR": str(tmp_path)}
     first, again = (
-        subprocess.run([sys.executable, "-c", UTILITIES], capture_output=True, check=True, env=environment, cwd=ROOT)
+        subprocess.run([sys.executable, "-c", INCLUSION], capture_output=True, check=True, env=environment, cwd=ROOT)
         for _ in range(2)
     )
     assert first.stdout

@@ -1,6 +1,5 @@
 """``hunt`` and ``show --instance``: results, the command that repeats them, exit codes, Ctrl-C."""
 
-import json
 import os
 import shlex
 import signal
@@ -75,8 +74,6 @@ def test_a_numbered_instance_is_shown(capsys: pytest.CaptureFixture[str]) -> Non
     assert main(["show", TRUE.key, "--seed", "3", "--instance", "7"]) == 0
     finding = reproduce(TRUE, 3, 7)
     assert field(capsys.readouterr().out, "measured").startswith(str(finding.measured))
-    assert main(["show", TRUE.key, "--seed", "3", "--instance", "7", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["measured"] == float(finding.measured)
     assert main(["show", TRUE.key]) == 0
     assert field(capsys.readouterr().out, "ratio") == "1"  # of the regression example
 
@@ -101,17 +98,18 @@ def test_an_interrupted_hunt_shows_the_best_found_so_far(
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="there is no Ctrl-C to send to a group of processes")
-def test_ctrl_c_ends_a_hunt_with_several_jobs_and_their_processes_without_a_traceback() -> None:
+def test_ctrl_c_ends_several_jobs_and_their_processes_without_a_traceback() -> None:
     """Processes need seconds to begin."""
     command = [
         sys.executable,
         "-m",
         "fedtheory",
-        "hunt",
+        "verify",
         "power-of-choice:equation-62",
+        "power-of-choice:equation-63",
         "--jobs",
         "2",
-        "--seconds",
+        "--budget",
         "60",
     ]
     with subprocess.Popen(
@@ -124,4 +122,4 @@ def test_ctrl_c_ends_a_hunt_with_several_jobs_and_their_processes_without_a_trac
     assert running.returncode == 130
     assert "Traceback" not in complaints
     assert "interrupted after" in complaints
-    assert shown == "" or "holds" in field(shown, "instance")
+    assert shown == ""

@@ -4,6 +4,7 @@ import re
 import tomllib
 
 import fedtheory
+from docs.package_readme import absolute
 from tests.environment import ROOT
 
 TOML = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -26,7 +27,7 @@ def listed(name: str) -> list[str]:
 
 
 def in_conda(requirement: str) -> str:
-    [(name, version)] = re.findall(r"^([\w-]+)(>=[\d.]+)$", requirement)
+    [(name, version)] = re.findall(r"^([\w-]+)(>=[\d.]+(?:,<[\d.]+)?)$", requirement)
     return f"{OTHER_NAMES.get(name, name)} {version}"
 
 
@@ -46,3 +47,19 @@ def test_the_recipe_requires_what_the_project_requires():
 def test_the_citation_has_the_version_of_the_project():
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\nversion: {PROJECT['version']}\n" in citation
+
+
+def test_links_of_readme_lead_to_the_documentation_once_it_has_an_address():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert absolute(text, "") == text
+    found = absolute(text, "https://example.org/latest/")
+    targets = re.findall(r"\]\(([^)]+)\)", found)
+    assert [target for target in targets if not target.startswith("https://")] == []
+    assert {f"https://example.org/latest/{page}" for page in ("tutorial.html", "_static/bound_versus_error.png")} <= {
+        *targets
+    }
+
+
+def test_readme_has_no_formulas_that_a_package_index_does_not_show():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "$" not in re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)

@@ -57,8 +57,8 @@ def blocks(page: str) -> list[Block]:
     return [Block(match[1], match[2], page[: match.start()].count("\n") + 1) for match in found]
 
 
-def run(page: str, folder: Path) -> Iterator[str]:
-    """Run a page's Python blocks in order, in one namespace, and yield what differs from the page.
+def run(page: str, folder: Path, *, alone: bool = False) -> Iterator[str]:
+    """Run a page's Python blocks in order, in one namespace or each alone, and yield what differs from the page.
 
     A ``text`` block right after a ``python`` block is what that prints; ``pycon`` blocks are doctests.
     """
@@ -72,7 +72,8 @@ def run(page: str, folder: Path) -> Iterator[str]:
             output = io.StringIO()
             with contextlib.redirect_stdout(output):
                 ran = runpy.run_path(str(script), init_globals=namespace)
-            namespace |= {name: value for name, value in ran.items() if not name.startswith("__")}
+            if not alone:
+                namespace |= {name: value for name, value in ran.items() if not name.startswith("__")}
             printed = output.getvalue()
         elif block.language == "pycon":
             report = io.StringIO()
@@ -93,7 +94,14 @@ def read(name: str) -> str:
 @pytest.mark.parametrize("name", PAGES)
 def test_every_python_block_runs_and_prints_what_the_page_says(name: str, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)  # where pages save their pictures
-    assert list(run(read(name), tmp_path)) == []
+    # A reader of README pastes one program.
+    assert list(run(read(name), tmp_path, alone=name == "README.md")) == []
+
+
+def test_every_program_of_readme_begins_with_the_import_of_the_library() -> None:
+    programs = [block.text for block in blocks(read("README.md")) if block.language == "python"]
+    assert len(programs) > 4
+    assert [text for text in programs if not text.startswith("import fedtheory as ft\n")] == []
 
 
 OTHERS = (
@@ -120,6 +128,13 @@ def test_a_wrong_doctest_is_seen(tmp_path: Path) -> None:
     page = "```python\nx = 2\n```\n\n```pycon\n>>> x + 1\n4\n```\n"
     assert len(list(run(page, tmp_path))) == 1
     assert list(run(page.replace("4", "3"), tmp_path)) == []
+
+
+def test_a_program_that_does_not_run_alone_is_seen(tmp_path: Path) -> None:
+    page = "```python\nx = 2\n```\n\n```python\nprint(x)\n```\n\n```text\n2\n```\n"
+    assert list(run(page, tmp_path)) == []
+    with pytest.raises(NameError):
+        list(run(page, tmp_path, alone=True))
 
 
 def test_an_error_in_a_block_is_seen(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedtheory.statistics import bounded_mean, student_mean, subgaussian_mean
+from fedtheory.statistics import bounded_mean, student_mean
 from fedtheory.statistics.limits import student_interval
 
 
@@ -65,15 +65,6 @@ def test_one_bounded_sample_says_no_more_than_the_range() -> None:
     assert tuple(bounded_mean([3.5], 3.0, 5.0)) == (3.0, 5.0)
 
 
-def test_the_normal_mixture_covers_at_all_sizes_at_once() -> None:
-    rng = np.random.default_rng(3)
-    missed = 0
-    for row in rng.standard_normal((200, 300)):
-        lower, upper = subgaussian_mean(row, 1.0, 0.9)
-        missed += not lower <= 0 <= upper
-    assert missed <= 33
-
-
 def test_students_interval_is_symmetric_and_scales_with_the_standard_error() -> None:
     # tan(pi/4) = 1 is the quantile of 3/4 at one degree of freedom.
     assert list(student_interval(2.0, 3.0, 1, 0.5)) == pytest.approx([-1.0, 5.0], rel=1e-12)
@@ -109,28 +100,9 @@ def test_confidence_is_95_percent_for_replicates_and_999_in_a_thousand_for_limit
     assert student_mean(samples) == student_mean(samples, 0.95)
     assert student_interval(1.0, 2.0, 3) == student_interval(1.0, 2.0, 3, 0.95)
     assert bounded_mean(samples, 0.0, 1.0) == bounded_mean(samples, 0.0, 1.0, 0.999)
-    assert subgaussian_mean(samples, 1.0) == subgaussian_mean(samples, 1.0, 0.999, tuned_for=1000)
-
-
-def test_the_normal_mixture_is_that_of_its_formula() -> None:
-    # One sample 3 of scale 2: alpha = 1/10, and r as narrow as can be for n = 10.
-    alpha, ours = 0.1, subgaussian_mean([3.0], 2.0, 0.9, tuned_for=10)
-    r = (2 * math.log(1 / alpha) + math.log(1 + 2 * math.log(1 / alpha))) / 10
-    half = 2 * math.sqrt(2 * (r + 1) / r * math.log(math.sqrt(r + 1) / alpha))
-    np.testing.assert_allclose(tuple(ours), (3 - half, 3 + half), rtol=1e-12)
-
-
-def test_a_normal_mixture_is_narrowest_where_it_is_tuned() -> None:
-    def width_at_100(tuned_for: int) -> float:
-        growth = subgaussian_mean(np.zeros(100), 1.0, tuned_for=tuned_for)
-        return growth.upper - growth.lower
-
-    assert width_at_100(100) < min(width_at_100(10), width_at_100(1000))
 
 
 def test_limits_that_exclude_each_other_are_an_error_and_not_an_interval() -> None:
     # A mean that moves from 0 to 1 is none: early limits exclude the late ones.
     with pytest.raises(ValueError, match="lower must be at most upper"):
         bounded_mean(np.repeat([0.0, 1.0], 3000), 0.0, 1.0)
-    with pytest.raises(ValueError, match="lower must be at most upper"):
-        subgaussian_mean(np.repeat([0.0, 9.0], 1000), 1.0)

@@ -84,12 +84,11 @@ EXAMPLES = {
     "selection": """
     >>> import numpy as np
     >>> import fedtheory.selection as s
-    >>> from fedtheory.valuation.methods import Valuation
     >>> weights, losses = np.array([0.5, 0.25, 0.25]), np.array([1.0, 2.0, 3.0])
     >>> _ = s.PowerOfChoice(2, 3, "exact"), s.PowerOfChoice(1, s.HalvingCandidates(2))
     >>> _ = s.Uniform(2, "mean"), s.Proportional(2), s.Full(), s.Independent(2.0, "optimal", 4, 3)
     >>> _ = s.ActiveFederated(2, [10, 20, 30], 0.5, 0.01, 0.1), s.ActiveFederatedByReports(2, 0.5, 0.01, 0.1)
-    >>> _ = s.GreedyShapley(2, "mean", Valuation()), s.UpperConfidenceShapley(2, 0.01, "gtg")
+    >>> _ = s.GreedyShapley(2, "mean", "exact"), s.UpperConfidenceShapley(2, 0.01, "gtg")
     >>> _ = s.SoftmaxShapley(2, 0.75, "exact"), s.SizeWeighted(s.Uniform(2))
     >>> _ = s.LossMatching([True, False, False], [1.0, 0.5, 0.5], 0.2, 1, 2, None, "loss")
     >>> _ = s.Available(s.Uniform(2), s.BernoulliAvailability(0.5), "allow")
@@ -109,7 +108,7 @@ EXAMPLES = {
     >>> _ = soft.loss(np.zeros(4)), soft.gradient(np.zeros(4)), soft.excess(np.zeros(4))
     >>> _ = soft.accuracy(np.zeros(4), held_out=False), soft.minibatch_variances(1, np.zeros(4))
     >>> _ = soft.minibatch_variance(1), soft.gradient_bound(np.zeros(4)), data.client(0), data.take([0])
-    >>> bumps = NonconvexFederation([1.0, 1.0], [[0.0], [1.0]], [[0.0], [0.0]], [0.5, 0.5])
+    >>> bumps = NonconvexFederation([1.0], [[1.0], [-1.0]], [0.5, 0.5])
     >>> _ = bumps.loss([1.0]), bumps.excess([1.0])
     >>> layers = PerceptronFederation(data, hidden=(2,))
     >>> start = layers.initial(0)

@@ -53,12 +53,7 @@ _NUMBERS = {word: float(number) for number, word in _WORDS.items()}
 
 
 def as_path(name: str, value: Any) -> Path:
-    """Return a path; TypeError or ValueError if the system does not accept it.
-
-    >>> as_path("out", 3)
-    Traceback (most recent call last):
-    TypeError: out must be a path, got 3
-    """
+    """Return a path; TypeError or ValueError if the system does not accept it."""
     if not isinstance(value, str | os.PathLike) or isinstance(os.fspath(value), bytes):
         message = f"{name} must be a path, got {truncate(value)}"
         raise TypeError(message)
@@ -213,11 +208,7 @@ def _refuse_link(path: Path) -> None:
 
 
 def json_bytes(value: Any) -> bytes:
-    """Return a value as JSON; NumPy scalars become numbers, and non-finite numbers become words.
-
-    >>> json_bytes((1, math.inf)).split()
-    [b'[', b'1,', b'"Infinity"', b']']
-    """
+    """Return a value as JSON; NumPy scalars become numbers, and non-finite numbers become words."""
     return (json.dumps(_plain(value), indent=2, allow_nan=False) + "\n").encode("utf-8")
 
 
@@ -249,14 +240,7 @@ def read_json(path: Path) -> Any:
 
 
 def parsed_json(content: bytes) -> Any:
-    """Return the value of a JSON text.
-
-    >>> parsed_json(b'{"a": [1, 2.5]}')
-    {'a': [1, 2.5]}
-    >>> parsed_json(b'{"a": 1, "a": NaN}')
-    Traceback (most recent call last):
-    fedtheory._storage.files.OtherFileError: which is not JSON that can be read: NaN is not a finite number
-    """
+    """Return the value of a JSON text, in which every name stands once and every number is finite."""
     try:
         found = json.loads(
             content.decode("utf-8"), object_pairs_hook=_named_once, parse_constant=_finite, parse_float=_finite

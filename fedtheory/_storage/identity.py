@@ -56,14 +56,9 @@ class UnidentifiedError(TypeError):
 def identities(values: Iterable[Any], version: str = "") -> list[str]:
     """Return the SHA-256 of each value with the versions of fedtheory, Python and the libraries that it computes with.
 
-    Values are numbers, text, arrays, containers, objects with attributes, functions and classes. What cannot be
-    digested is refused unless ``version``, a text of the user, stands for it: objects whose state cannot be read,
-    nested functions and classes, those of a notebook, and modules that were edited after the start or import others
-    named by text.
-
-    >>> one, other, again = identities([1, 1.0, 1])
-    >>> one == other, one == again
-    (False, True)
+    What cannot be digested is refused unless ``version``, a text of the user, stands for it: objects whose state cannot
+    be read, nested functions and classes, those of a notebook, and modules that were edited after the start or import
+    others named by text.
     """
     versions = [code_version(), platform.python_version(), *map(importlib.metadata.version, _LIBRARIES), processor()]
     description = _Description(is_strict=not version)

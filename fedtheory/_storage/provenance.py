@@ -68,11 +68,7 @@ def provenance(*libraries: str) -> dict[str, str]:
 
 
 def changes(then: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
-    """Describe the differences between two provenances, one sentence each.
-
-    >>> changes({"numpy": "2.0", "python": "3.11"}, {"numpy": "2.1", "python": "3.11"})
-    ('numpy was 2.0, is 2.1',)
-    """
+    """Describe the differences between two provenances, one sentence each."""
     names = dict.fromkeys((*then, *now))
     return tuple(
         f"{name} was {then.get(name, 'none')}, is {now.get(name, 'none')}"

@@ -135,11 +135,7 @@ def _lines(description: str, write: Callable[[str], None], pause: float) -> Repo
 
 
 def _left(new: int, missing: int, seconds: float) -> str:
-    """Estimate the remaining time from the time so far.
-
-    >>> _left(10, 25, 4.0), _left(0, 25, 4.0), _left(10, 0, 4.0)
-    ('0:00:10 left', '', '')
-    """
+    """Estimate the remaining time from the time so far."""
     if not new or not missing:
         return ""
     return f"{timedelta(seconds=round(seconds / new * missing))} left"

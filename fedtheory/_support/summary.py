@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
-from typing import Any, final
+from typing import Any, Protocol, final
 
 from fedtheory._support.wording import format_value, plain
 
-__all__ = ["Summary", "html_table", "short_text"]
+__all__ = ["Displayed", "Summary", "html_table", "short_text"]
 
 _WIDEST = 100
 
@@ -22,11 +22,7 @@ class Summary:
 
     @property
     def line(self) -> str:
-        """The summary as one call.
-
-        >>> Summary("Federation", {"num_clients": 3, "mu": 0.1 + 0.2}).line
-        'Federation(num_clients=3, mu=0.3)'
-        """
+        """The summary as one call."""
         return plain(f"{self.title}({', '.join(f'{name}={format_value(value)}' for name, value in self.rows.items())})")
 
     @property
@@ -56,12 +52,21 @@ class Summary:
         return f"<table><caption>{escape(self.title)}</caption><tr>{'</tr><tr>'.join(rows)}</tr></table>"
 
 
-def html_table(head: Iterable[str], rows: Iterable[Iterable[Any]], title: str = "") -> str:
-    """Return a table with a row of column titles; all text is escaped.
+class Displayed(Protocol):
+    """Values that are displayed by their summary: one line in a terminal, a table in a notebook."""
 
-    >>> html_table(["d", "gap"], [[3, 1 / 3]], "a < b")
-    '<table><caption>a &lt; b</caption><tr><th>d</th><th>gap</th></tr><tr><td>3</td><td>0.3333</td></tr></table>'
-    """
+    @property
+    def _summary(self) -> Summary: ...
+
+    def __repr__(self) -> str:
+        return self._summary.line
+
+    def _repr_html_(self) -> str:
+        return self._summary.html
+
+
+def html_table(head: Iterable[str], rows: Iterable[Iterable[Any]], title: str = "") -> str:
+    """Return a table with a row of column titles; all text is escaped."""
     caption = f"<caption>{escape(title)}</caption>" if title else ""
     lines = ["".join(f"<th>{escape(name)}</th>" for name in head)]
     lines += ["".join(f"<td>{escape(format_value(value))}</td>" for value in row) for row in rows]

@@ -12,14 +12,7 @@ Answer = TypeVar("Answer")
 
 
 def pinned(solver: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
-    """Run a solver with one BLAS thread.
-
-    >>> @pinned
-    ... def solved(a, b):
-    ...     return b / a
-    >>> solved(2.0, 3.0)
-    1.5
-    """
+    """Run a solver with one BLAS thread."""
 
     @wraps(solver)
     def alone(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:

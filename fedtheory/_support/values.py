@@ -39,11 +39,7 @@ def to_fraction(number: Rational) -> Fraction:
 
 
 def to_tuples(values: Any) -> Any:
-    """Return arrays, lists and tuples as nested tuples of Python numbers; other values unchanged.
-
-    >>> to_tuples(np.array([[0.5, 1.0]])), to_tuples(0.25)
-    (((0.5, 1.0),), 0.25)
-    """
+    """Return arrays, lists and tuples as nested tuples of Python numbers; other values unchanged."""
     if type(values) is np.ndarray or isinstance(values, np.generic):
         values = values.tolist()
     return LongTuple(map(to_tuples, values)) if isinstance(values, list | tuple) else values

@@ -10,13 +10,12 @@ from fedtheory._support import lazy
 __getattr__, __dir__, __all__ = lazy.attach(
     __name__,
     submod_attrs={
-        "functions": ["geometric", "logarithm", "maximum", "mean", "short_of_one", "square_root", "total"],
+        "functions": ["geometric", "maximum", "mean", "short_of_one", "square_root", "total"],
     },
 )
 
 if TYPE_CHECKING:
     from fedtheory.arithmetic.functions import geometric as geometric
-    from fedtheory.arithmetic.functions import logarithm as logarithm
     from fedtheory.arithmetic.functions import maximum as maximum
     from fedtheory.arithmetic.functions import mean as mean
     from fedtheory.arithmetic.functions import short_of_one as short_of_one

@@ -11,7 +11,7 @@ from fedtheory._support import validate
 from fedtheory._support.wording import format_number, truncate
 from fedtheory.arithmetic.rounding import Rounded, one_minus_product
 
-__all__ = ["geometric", "logarithm", "maximum", "mean", "short_of_one", "square_root", "total"]
+__all__ = ["geometric", "maximum", "mean", "short_of_one", "square_root", "total"]
 
 _MOST_BITS = 2**28
 _SMALL = 2.0**-27
@@ -39,21 +39,6 @@ def maximum(left: Any, right: Any) -> Any:
     # An integer among rationals becomes a rational, so that quotients by it are exact.
     exact = isinstance(left, Fraction) or isinstance(right, Fraction)
     return Fraction(max(left, right)) if exact else max(left, right)
-
-
-def logarithm(value: Any) -> Any:
-    """Natural logarithm of a positive number, array or SymPy expression; a float for a fraction.
-
-    >>> logarithm(1.0)
-    0.0
-    """
-    if _is_symbolic(value):
-        from sympy import log
-
-        return log(value)
-    if isinstance(value, Rounded):
-        return value.through(np.log)
-    return Rounded.of(validate.positive("value", value)).through(np.log).plain()
 
 
 def square_root(value: Any) -> Any:
@@ -100,31 +85,11 @@ def short_of_one(left: Any, right: Any) -> Any:
 
 
 def geometric(rate: Any, num_steps: Any, rest: Any = None) -> tuple[Any, Any]:
-    r"""Return ``(1 - rate)^n`` and ``1 - (1 - rate)^n``.
+    r"""Return ``(1 - rate)^n`` and ``1 - (1 - rate)^n``, accurate for any size of the rate and exact for rationals.
 
-    .. math::
-        (1-x)^n,\quad 1-(1-x)^n
+    The rate is the share removed by a step, at most 1; ``rest`` is ``1 - rate``, if it is known to more digits. Powers
+    of rationals with more than 2^28 binary digits are a ValueError.
 
-    Both are accurate for any size of x and n x.
-
-    The two shares have the sum 1 and are exact for rationals.
-
-    Parameters
-    ----------
-    rate
-        Share x removed by a step, at most 1.
-    num_steps
-        Number n of steps, at least 0.
-    rest
-        ``1 - x``, if it is known to more digits than follow from x.
-
-    Raises
-    ------
-    ValueError
-        If a rational's power would have more than 2^28 binary digits.
-
-    Examples
-    --------
     >>> geometric(0.25, 2), geometric(Fraction(1, 4), 2)
     ((0.5625, 0.4375), (Fraction(9, 16), Fraction(7, 16)))
     >>> f"{geometric(1e-20, 3)[1]:.6g}"
@@ -144,7 +109,7 @@ def geometric(rate: Any, num_steps: Any, rest: Any = None) -> tuple[Any, Any]:
     digits = max(abs(kept.numerator), kept.denominator) if isinstance(kept, int | Fraction) else 1
     if digits > 1 and num_steps * digits.bit_length() > _MOST_BITS:
         message = (
-            f"num_steps must be small enough for exact rationals (give floats instead), got {format_number(num_steps)}"
+            f"num_steps must be smaller for exact rationals (floats may be larger), got {format_number(num_steps)}"
         )
         raise ValueError(message)
     return kept**num_steps, 1 - kept**num_steps

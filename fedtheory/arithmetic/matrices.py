@@ -33,23 +33,12 @@ def over_common(numbers: Iterable[Fraction]) -> tuple[Exact, int]:
 
 
 def product(left: Exact, right: Exact) -> Exact:
-    """Multiply matrices of rationals, shapes (n, k) and (k, m).
-
-    >>> half, one = Fraction(1, 2), Fraction(1)
-    >>> product(np.array([[half, one]]), np.array([[one], [half]])).tolist()
-    [[Fraction(1, 1)]]
-    >>> product(np.zeros((1, 0), dtype=object), np.zeros((0, 1), dtype=object)).tolist()
-    [[Fraction(0, 1)]]
-    """
+    """Multiply matrices of rationals, shapes (n, k) and (k, m)."""
     return _array(_matrix(left) * _matrix(right))
 
 
 def whole_product(left: Exact, right: Exact) -> Exact:
-    """Multiply matrices of integers, shapes (n, k) and (k, m).
-
-    >>> whole_product(np.array([[2, 3]]), np.array([[5], [7]])).tolist()
-    [[31]]
-    """
+    """Multiply matrices of integers, shapes (n, k) and (k, m)."""
     one, other = (fmpz_mat(*matrix.shape, matrix.ravel().tolist()) for matrix in (left, right))
     found = np.empty(len(left) * right.shape[1], dtype=object)
     found[:] = [*map(int, (one * other).entries())]
@@ -57,23 +46,12 @@ def whole_product(left: Exact, right: Exact) -> Exact:
 
 
 def inverse(matrix: Exact) -> Exact:
-    """Inverse of an invertible matrix of rationals, shape (n, n).
-
-    >>> inverse(np.array([[Fraction(2), Fraction(1)], [Fraction(0), Fraction(4)]])).tolist()
-    [[Fraction(1, 2), Fraction(-1, 8)], [Fraction(0, 1), Fraction(1, 4)]]
-    """
+    """Inverse of an invertible matrix of rationals, shape (n, n)."""
     return _array(_matrix(matrix).inv())
 
 
 def solved(rows: Exact, right: Exact) -> tuple[Fraction, ...]:
-    """Return the unique solution of a square system of equations; ValueError if there is none, or more than one.
-
-    ``x + y = 3`` and ``x - y = 1``:
-
-    >>> one = Fraction(1)
-    >>> solved([[one, one], [one, -one]], [Fraction(3), one])
-    (Fraction(2, 1), Fraction(1, 1))
-    """
+    """Return the unique solution of a square system of equations; ValueError if there is none, or more than one."""
     try:
         found = _matrix(rows).solve(_matrix([[number] for number in right]))
     except ZeroDivisionError:
@@ -83,22 +61,12 @@ def solved(rows: Exact, right: Exact) -> tuple[Fraction, ...]:
 
 
 def independent(columns: Sequence[Sparse]) -> list[int]:
-    """Return the numbers of the columns that are no combination of earlier ones.
-
-    >>> one = Fraction(1)
-    >>> independent([{0: one}, {0: 2 * one}, {0: one, 1: one}])
-    [0, 2]
-    """
+    """Return the numbers of the columns that are no combination of earlier ones."""
     return _reduced(columns)[1]
 
 
 def kernel(columns: Sequence[Sparse]) -> list[dict[int, Fraction]]:
-    """Return vanishing combinations of columns, by column number, for each column that depends on earlier ones.
-
-    >>> one = Fraction(1)
-    >>> kernel([{0: one}, {0: 2 * one}, {0: one, 1: one}])
-    [{1: Fraction(1, 1), 0: Fraction(-2, 1)}]
-    """
+    """Return vanishing combinations of columns, by column number, for each column that depends on earlier ones."""
     table, pivots = _reduced(columns)
     return [
         {number: Fraction(1), **_column(table, pivots, number, -1)}
@@ -111,10 +79,6 @@ def solve_exactly(columns: Sequence[Sparse], target: Sparse) -> dict[int, Fracti
     """Coefficients, by column number, of a combination of columns that equals the target; early columns are preferred.
 
     ArithmeticError if there is none.
-
-    >>> one = Fraction(1)
-    >>> solve_exactly([{0: one}, {0: 2 * one}, {0: one, 1: one}], {0: 3 * one, 1: one})
-    {0: Fraction(2, 1), 2: Fraction(1, 1)}
     """
     table, pivots = _reduced([*columns, target])
     if len(columns) in pivots:
@@ -128,11 +92,6 @@ def is_semidefinite(matrix: Iterable[Iterable[Any]]) -> bool:
 
     A symmetric matrix has only real eigenvalues. None of them is negative if and only if the coefficients of its
     characteristic polynomial alternate in sign.
-
-    >>> is_semidefinite([[Fraction(1), Fraction(2)], [Fraction(2), Fraction(4)]])
-    True
-    >>> is_semidefinite([[1, 2], [2, 3]])
-    False
     """
     rows = [list(row) for row in matrix]
     scale = math.lcm(*(entry.denominator for row in rows for entry in row))
@@ -146,9 +105,6 @@ def root(matrix: Iterable[Iterable[Any]]) -> list[list[float]]:
     """Return rows v_i such that ``v_i v_j`` is the entry (i, j) of a positive semidefinite matrix of rationals.
 
     Elimination is exact, so that rows that are much smaller than others are accurate as well.
-
-    >>> root([[Fraction(4), Fraction(2)], [Fraction(2), Fraction(2)]])
-    [[2.0, 0.0], [1.0, 1.0]]
     """
     left = [[fmpq(entry.numerator, entry.denominator) for entry in row] for row in matrix]
     rows: list[list[float]] = [[] for _ in left]

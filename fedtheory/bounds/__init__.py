@@ -12,11 +12,14 @@ __all__: list[str]
 if TYPE_CHECKING:
     from fedtheory.bounds import average_drift as average_drift
     from fedtheory.bounds import client_sampling as client_sampling
+    from fedtheory.bounds import ef21 as ef21
     from fedtheory.bounds import error_feedback as error_feedback
     from fedtheory.bounds import fedalign as fedalign
     from fedtheory.bounds import fedavg as fedavg
     from fedtheory.bounds import fedexp as fedexp
+    from fedtheory.bounds import fedlin as fedlin
     from fedtheory.bounds import fedprox as fedprox
+    from fedtheory.bounds import fedsplit as fedsplit
     from fedtheory.bounds import local_gd as local_gd
     from fedtheory.bounds import optimal_client_sampling as optimal_client_sampling
     from fedtheory.bounds import participation as participation
@@ -32,11 +35,14 @@ else:  # a type checker would accept any name if it saw __getattr__
         submodules=[
             "average_drift",
             "client_sampling",
+            "ef21",
             "error_feedback",
             "fedalign",
             "fedavg",
             "fedexp",
+            "fedlin",
             "fedprox",
+            "fedsplit",
             "local_gd",
             "optimal_client_sampling",
             "participation",

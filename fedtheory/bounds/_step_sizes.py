@@ -8,8 +8,6 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
 
-__all__ = ["curvatures", "for_each_step"]
-
 
 def curvatures(mu: Any, L: Any) -> tuple[float, float]:
     """Return mu and L as positive doubles with mu <= L."""

@@ -6,8 +6,6 @@ from typing import Any
 
 from fedtheory._support.validate import Array
 
-__all__: list[str] = []
-
 
 def as_fractions(sizes: Array) -> list[Fraction]:
     """Convert floating-point step sizes to exact fractions."""

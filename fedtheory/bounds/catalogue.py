@@ -4,8 +4,6 @@ from fedtheory import bounds
 from fedtheory._support.discover import members
 from fedtheory.theorem.bound import Bound, is_bound
 
-__all__ = ["known_bounds"]
-
 
 def known_bounds() -> dict[str, Bound]:
     """Return all bounds by ``paper.function``, sorted by name.

@@ -12,11 +12,8 @@ import numpy.typing as npt
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.errors import AssumptionViolated
-from fedtheory.theorem.assumptions import HalvingSteps
-from fedtheory.theorem.bound import Bound
+from fedtheory.theorem import Bound, HalvingSteps
 from fedtheory.theorem.implications import consequences
-
-__all__ = ["elapsed_step_sizes", "unroll", "unrolled_gap"]
 
 
 def elapsed_step_sizes(step_sizes: npt.ArrayLike, local_steps: int) -> Array:
@@ -54,17 +51,6 @@ def unroll(
     **constants
         Other arguments of the recursion, each a number or, if it changes from step to step, an array of shape (T,).
 
-    Raises
-    ------
-    AssumptionViolated
-        If a hypothesis of the recursion fails at some step, or one about all step sizes of a round, or if the bound on
-        gradients excludes this initial distance.
-
-    Notes
-    -----
-    The slope a of ``Delta_{t+1} <= a Delta_t + b`` may be negative for long steps. Slopes are therefore clipped at 0:
-    if ``0 <= Delta_t <= U``, then ``Delta_{t+1} <= max(a, 0) U + b``, but not necessarily ``a U + b``.
-
     Examples
     --------
     A round of two steps 1/16 with the constants of ``power_of_choice.one_step``: the first step gives
@@ -92,6 +78,7 @@ def unroll(
     slopes = np.broadcast_to(summands.pop("contraction"), sizes.shape).tolist()
     offsets = np.broadcast_to(np.asarray(sum(summands.values()), dtype=np.float64), sizes.shape).tolist()
     bounds = [distance2]
+    # If 0 <= Delta_t <= U, then Delta_{t+1} <= max(a, 0) U + b, but not necessarily a U + b.
     for slope, offset in zip(slopes, offsets, strict=True):
         distance2 = max(slope, 0.0) * distance2 + offset
         bounds.append(distance2)
@@ -114,8 +101,6 @@ def unrolled_gap(
     recursion: Bound, *, initial_distance2: float, step_sizes: npt.ArrayLike, local_steps: int, L: float, **constants
 ) -> Array:
     """Bounds on ``E F(w_t) - F*`` for t = 0, ..., T: ``L/2`` times those of ``unroll`` (Power-of-Choice, (67)).
-
-    The arguments are those of ``unroll``, and the smoothness L of F.
 
     The instance of ``unroll``, with L/2 = 2:
 

@@ -152,25 +152,25 @@ def claims_of(source: str | Path) -> dict[str, Claim]:
     Traceback (most recent call last):
     ValueError: claims must come from a Python file, got missing.py, which does not exist
     """
-    what, values = _read(source)
-    return _own_claims(what, values, source)
+    found, _ = contents_of(source)
+    if not found:
+        raise ValueError(_without_claims(source))
+    return found
 
 
 def contents_of(source: str | Path) -> tuple[dict[str, Claim], dict[str, Bound]]:
-    """Return the claims of a source, as ``claims_of`` does, and its bounds by name.
-
-    The source may contain bounds only.
-    """
-    what, values = _read(source)
+    """Run a Python file or import a module, and return its claims by key and its bounds by name."""
+    values = list(run_file(Path(source)).values() if _is_path(source) else _from_name(str(source)))
     new = [value for value in values if is_bound(value) and not value.__module__.startswith("fedtheory.")]
-    own = {bound.__name__: bound for bound in new if not bound.__name__.startswith("_")}
-    return (own_claims(values, source) if own else _own_claims(what, values, source)), own
+    bounds = {bound.__name__: bound for bound in new if not bound.__name__.startswith("_")}
+    found = own_claims(values, source)
+    if not found and not bounds:
+        raise ValueError(_without_claims(source))
+    return found, bounds
 
 
-def _read(source: str | Path) -> tuple[str, list[Any]]:
-    """Run a source, and return its kind and its top-level values."""
-    what, values = ("file", run_file(Path(source)).values()) if _is_path(source) else _from_name(str(source))
-    return what, list(values)
+def _without_claims(source: str | Path) -> str:
+    return f"a source of claims must define one with @claim, got none in {source}"
 
 
 def own_claims(values: Iterable[Any], source: str | Path) -> dict[str, Claim]:
@@ -185,14 +185,6 @@ def own_claims(values: Iterable[Any], source: str | Path) -> dict[str, Claim]:
             message = f"claim keys must be unique, got {claim.key!r} twice in {source}"
             raise ValueError(message)
         found[claim.key] = replace(claim, home=str(source))
-    return found
-
-
-def _own_claims(what: str, values: Iterable[Any], source: str | Path) -> dict[str, Claim]:
-    found = own_claims(values, source)
-    if not found:
-        message = f"a {what} of claims must define one with @claim, got none in {source}"
-        raise ValueError(message)
     return found
 
 
@@ -224,21 +216,19 @@ def run_file(path: Path) -> dict[str, Any]:
     return _tried("a file that runs", path, lambda: runpy.run_path(str(path), run_name=path.stem))
 
 
-def _from_name(name: str) -> tuple[str, Iterable[Any]]:
+def _from_name(name: str) -> Iterable[Any]:
     points = [point for point in entry_points(group=_GROUP) if point.name == name]
     if len({point.value for point in points}) > 1:
         message = f"an entry point of {_GROUP} must be unique, got {name!r} for {_listed(points)}"
         raise ValueError(message)
     if points:
-        return "package", _tried(
-            f"an entry point ({points[0].value}) that loads", name, lambda: _values(points[0].load())
-        )
+        return _tried(f"an entry point ({points[0].value}) that loads", name, lambda: _values(points[0].load()))
     if not _importable(name):
         close = difflib.get_close_matches(name, claim_packages())
         hint = f" (close: {', '.join(close)})" if close else ""
         message = f"claims must come from a file, a module or an entry point of {_GROUP}, got {name!r}{hint}"
         raise ValueError(message)
-    return "module", _tried("a module that can be imported", name, lambda: _values(importlib.import_module(name)))
+    return _tried("a module that can be imported", name, lambda: _values(importlib.import_module(name)))
 
 
 def _listed(points: Iterable[EntryPoint]) -> str:

@@ -1,4 +1,4 @@
-"""Claims about compressed communication (error feedback, EF21, compressed gradients): runs and attained rates."""
+"""Claims about compressed communication (error feedback, EF21, compressed gradients): runs and false conjectures."""
 
 import math
 from collections.abc import Sequence
@@ -9,28 +9,25 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory.bounds import error_feedback
-from fedtheory.claims._comparisons import Chain, step
 from fedtheory.instances.draws import draw_federation, draw_model
 from fedtheory.instances.federations import RationalQuadratics
 from fedtheory.instances.formatting import format_federation
 from fedtheory.instances.vectors import Vector, average, combination, inner, norm2, vector
 from fedtheory.theorem.claims import claim
 from fedtheory.theorem.draws import as_texts, pick, whole
-from fedtheory.theorem.findings import Finding, at_most, equal_to
+from fedtheory.theorem.findings import Finding, at_most
 from fedtheory.theorem.paper import FEDTHEORY, Statement
 from fedtheory.worst_case.compression import compressed_gradients
 
 
 @dataclass(frozen=True)
 class Constants:
-    """mu, L, s, a step size, the rate z of error feedback for it, and the curvature that attains the rate."""
+    """mu, L, s and a step size."""
 
     mu: Fraction
     L: Fraction
     compression_error: Fraction
     step_size: Fraction
-    z: Fraction
-    curvature: Fraction
 
     @property
     def known(self) -> dict[str, Fraction]:
@@ -57,11 +54,10 @@ def draw_constants(rng: np.random.Generator, mu: Fraction | None = None, L: Frac
     low = Fraction(int(64 * (float(least) + math.sqrt(float(least) ** 2 + 4 * float(s))) / 2) + 1, 64)
     z = low + (Fraction(5, 4) - low) * Fraction(whole(rng, 0, 16), 16)
     t = z - s / z
-    options = [((t + 1 - s) / ((1 + s) * L), L)]
+    options = [(t + 1 - s) / ((1 + s) * L)]
     if t < 1 - s:
-        options.append(((1 - s - t) / ((1 + s) * mu), mu))
-    step_size, curvature = pick(rng, options)
-    return Constants(mu, L, s, step_size, z, curvature)
+        options.append((1 - s - t) / ((1 + s) * mu))
+    return Constants(mu, L, s, pick(rng, options))
 
 
 class Drawn(NamedTuple):
@@ -199,35 +195,6 @@ def cgd_published_step(rng: np.random.Generator) -> Finding:
     return at_most(published, best, instance=as_texts(known))
 
 
-def constants(rng: np.random.Generator) -> list[Constants]:
-    return [draw_constants(rng)]
-
-
-@step("error-feedback:best-step", error_feedback.ef_round, constants, kind="optimality")
-def best_step(c: Constants) -> Chain:
-    """No step size has a better rate of error feedback than 2 (1 - s)/((1 + s) (L + mu))"""
-    s = c.compression_error
-    best = 2 * (1 - s) / ((1 + s) * (c.L + c.mu))
-    bound = error_feedback.ef_round(1.0, **{**c.known, "step_size": best})
-    return error_feedback.ef_round(Fraction(1), **c.known), ">=", bound
-
-
-@claim(
-    "error-feedback:cgd-faster",
-    "With the best step size of each, compressed gradient descent of one client is at least as fast as error feedback",
-    error_feedback.cgd_gap,
-    looseness=1.01,
-    remark="with D = (L - mu)/(L + mu) the root q = (D + s)/(1 + s D) makes q^2 - (1 - s) D q - s negative",
-)
-def cgd_faster(rng: np.random.Generator) -> Finding:
-    c = draw_constants(rng)
-    s, known = c.compression_error, c.of_class
-    alone = 2 / ((1 + s) * c.L + (1 - s) * c.mu)
-    q2 = error_feedback.cgd_gap(1, initial_gap=Fraction(1), step_size=alone, **known)
-    z2 = error_feedback.ef_round(Fraction(1), step_size=2 * (1 - s) / ((1 + s) * (c.L + c.mu)), **known)
-    return at_most(q2, z2, instance=as_texts(known))
-
-
 @claim(
     "error-feedback:ef-distance",
     "Up to four rounds of error feedback with initial memories of 0, quadratic clients with a common minimizer",
@@ -261,70 +228,3 @@ def ef21_gradient2(rng: np.random.Generator) -> Finding:
     bound = error_feedback.ef21_gradient2(num_rounds, initial_potential=start, **c.known)
     end = norm2(combination(fed.weights, fed.gradients(w)))
     return at_most(end, bound, instance=drawn.instance | {"num_rounds": num_rounds})
-
-
-class Parabola(NamedTuple):
-    """Constants, the number of rounds, and ``1 - Z``, the share of the error that one round removes."""
-
-    c: Constants
-    num_rounds: int
-    removed: Fraction
-    instance: dict[str, Any]
-
-
-def parabola(rng: np.random.Generator) -> list[Parabola]:
-    c, num_rounds = draw_constants(rng), whole(rng, 1, 4)
-    removed = 1 - (c.z if c.curvature == c.mu else -c.z)
-    return [Parabola(c, num_rounds, removed, c.instance | {"num_rounds": num_rounds})]
-
-
-@step("error-feedback:ef-attained", error_feedback.ef_round, parabola, kind="identity", instances=(20, 1000))
-def ef_attained(p: Parabola) -> Chain:
-    """A parabola and the compressor (1 + s) v attain the rate of error feedback in every round, at every step size"""
-    c, s, eta = p.c, p.c.compression_error, p.c.step_size
-
-    def potential(x: Fraction, e: Fraction) -> Fraction:
-        return memory_potential(vector(1), vector(x), [vector(e)], s)
-
-    x, e = Fraction(1), p.removed / (1 + s) - eta * c.curvature
-    bound = potential(x, e)
-    for _ in range(p.num_rounds):
-        wanted = e + eta * c.curvature * x
-        x, e = x - (1 + s) * wanted, -s * wanted
-        bound = error_feedback.ef_round(bound, **c.known)
-    return potential(x, e), "=", bound
-
-
-@step("error-feedback:ef21-attained", error_feedback.ef21_round, parabola, kind="identity", instances=(20, 1000))
-def ef21_attained(p: Parabola) -> Chain:
-    """A parabola and the compressor (1 + s) v attain the rate of EF21 in every round, at every step size"""
-    c, s, k = p.c, p.c.compression_error, p.c.curvature
-
-    def potential(x: Fraction, d: Fraction) -> Fraction:
-        return gradient_potential(vector(1), [vector(k * x)], [vector(d)], s)
-
-    x, d = Fraction(1), p.removed / c.step_size
-    bound = potential(x, d)
-    for _ in range(p.num_rounds):
-        x -= c.step_size * d
-        d += (1 + s) * (k * x - d)
-        bound = error_feedback.ef21_round(bound, **c.known)
-    return potential(x, d), "=", bound
-
-
-@claim(
-    "error-feedback:cgd-attained",
-    "A parabola and the compressor (1 - s) v or (1 + s) v attain the rate of compressed gradient descent",
-    error_feedback.cgd_gap,
-    "identity",
-    instances=(20, 1000),
-)
-def cgd_attained(rng: np.random.Generator) -> Finding:
-    c, num_rounds = draw_constants(rng), whole(rng, 1, 4)
-    s = c.compression_error
-    eta = 2 * Fraction(whole(rng, 1, 20), 20) / ((1 + s) * c.L)
-    known = c.known | {"step_size": eta}
-    k, share = max(((c.mu, 1 - s), (c.L, 1 + s)), key=lambda pair: abs(1 - eta * pair[0] * pair[1]))
-    x = (1 - eta * k * share) ** num_rounds
-    bound = error_feedback.cgd_gap(num_rounds, initial_gap=k / 2, **known)
-    return equal_to(k / 2 * x**2, bound, instance=as_texts(known))

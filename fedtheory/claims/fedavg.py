@@ -20,8 +20,8 @@ from fedtheory.sampling.cohorts import Selection, uniform_subsets, with_replacem
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.bound import Bound
 from fedtheory.theorem.claims import claim
-from fedtheory.theorem.draws import as_texts, pick, whole
-from fedtheory.theorem.findings import Finding, at_least, at_most, equal_to, not_applicable, worst_of
+from fedtheory.theorem.draws import as_texts, whole
+from fedtheory.theorem.findings import Finding, at_most, equal_to, not_applicable, worst_of
 from fedtheory.theorem.paper import FEDTHEORY, Statement
 from fedtheory.worst_case import federated_averaging
 
@@ -254,103 +254,6 @@ def transformed_gradients() -> Finding:
     return at_most((N * p) ** 2 * G2, N * p * G2, instance=instance)
 
 
-_MANY = (20, 1000)
-
-
-def _class(rng: np.random.Generator) -> dict[str, Any]:
-    """Draw constants of a class and a step size up to 1/L, often equal to 1/L."""
-    mu = Fraction(whole(rng, 1, 20), 10)
-    L = mu * Fraction(whole(rng, 11, 300), 10)
-    share = pick(rng, [Fraction(1), Fraction(whole(rng, 1, 9), 10), Fraction(1, whole(rng, 2, 99))])
-    return {
-        "distance2": Fraction(whole(rng, 1, 90), 10),
-        "objective_gap": Fraction(whole(rng, 1, 30), 10),
-        "mu": mu,
-        "L": L,
-        "step_size": share / L,
-    }
-
-
-@claim(
-    "fedavg:gap-after-step-attained",
-    "A parabola whose slope grows only by mu beyond a kink attains the bound on the loss after a step",
-    fedavg.gap_after_step,
-    "identity",
-    instances=_MANY,
-)
-def gap_after_step_attained(rng: np.random.Generator) -> Finding:
-    given = _class(rng)
-    mu, L, eta = given["mu"], given["L"], given["step_size"]
-    bulge, c, w = L - mu, 1 - eta * mu, Fraction(whole(rng, 1, 9), 2)
-    # F(w) = mu w^2/2 plus (L - mu)/2 w^2 up to the kink and a line beyond it; the step ends beyond the kink.
-    kink = c**2 / (1 + eta * bulge * (1 + c)) * w
-    after = w - eta * (mu * w + bulge * kink)
-    loss = mu * after**2 / 2 + bulge * kink * (after - kink / 2)
-    bound = fedavg.gap_after_step(w**2, mu=mu, L=L, step_size=eta)
-    return equal_to(loss, bound, instance=as_texts(given) | {"w": str(w), "kink": str(kink)})
-
-
-def _tilted(given: dict[str, Any], share: Fraction) -> tuple[Fraction, Fraction]:
-    """Return E |w_+|^2 and Gamma for two halves of the clients with oppositely tilted directions of curvature L."""
-    mu, L, eta = given["mu"], given["L"], given["step_size"]
-    bulge, c, size = L - mu, 1 - eta * mu, Fraction(1, 10**6)
-    # Optimal to first order in the gradients +-(0, size) at w* = 0 if the model is (1, 0).
-    slope = share * eta**2 * size / (2 * eta * c - share * eta**2 * bulge)
-    sine, cosine = 4 * slope / (4 + slope**2), (4 - slope**2) / (4 + slope**2)
-    along, across = mu + bulge * sine**2, bulge * sine * cosine + size
-    after = (1 - eta * along) ** 2 + share * eta**2 * across**2
-    # 1/2 <g, H^-1 g> with H = mu I + (L - mu) v v'.
-    return after, size**2 / (2 * mu) * (1 - bulge / L * cosine**2)
-
-
-@claim(
-    "fedavg:sampled-step-attained",
-    "The coefficient of Gamma in the bound on a sampled step is attained in the limit of small Gamma/Delta",
-    fedavg.sampled_step,
-    "rate",
-    instances=_MANY,
-    remark="two halves of the clients with tilted directions of curvature L; no other lemma contracts by c^2",
-)
-def sampled_step_attained(rng: np.random.Generator) -> Finding:
-    given, half = _class(rng), whole(rng, 1, 15)
-    counts = {"num_clients": 2 * half, "num_selected": whole(rng, 1, 2 * half - 1)}
-    K, m = counts["num_clients"], counts["num_selected"]
-    after, gap = _tilted(given, Fraction(K - m, m * (K - 1)))
-    given |= {"distance2": Fraction(1), "objective_gap": gap}
-    terms = fedavg.sampled_step.terms(**given, **counts)
-    promised = terms["sampling"] * (1 - Fraction(1, 10**4))
-    return at_least(after - terms["contraction"], promised, instance=as_texts(given | counts))
-
-
-class Start:
-    """Clients, a model, a step size up to 1/L, and their constants for the bounds."""
-
-    def __init__(self, rng: np.random.Generator) -> None:
-        self.fed = fed = draw_federation(rng)
-        # At 1/L the bounds are infinite if all curvatures are equal.
-        longest = 8 if fed.strong_convexity < fed.smoothness else 7
-        self.w, self.eta = draw_model(rng, fed.dim), Fraction(whole(rng, 1, longest), 8) / fed.smoothness
-        self.of_class = {"mu": fed.strong_convexity, "L": fed.smoothness, "step_size": self.eta}
-        self.known = self.of_class | {"objective_gap": fed.objective_gap}
-        self.instance: dict[str, Any] = {
-            **format_federation(fed),
-            "start": str(self.w),
-            "step_size": str(self.eta),
-        }
-
-    def away2(self, w: Vector) -> Fraction:
-        """``|w - w*|^2``."""
-        return norm2(w - self.fed.minimizer)
-
-    def after(self, w: Vector, num_steps: int) -> Vector:
-        """Return the mean model after a round."""
-        return combination(self.fed.weights, round_of_all(self.fed, w, [self.eta] * num_steps)[0])
-
-
-def start(rng: np.random.Generator) -> list[Start]:
-    return [Start(rng)]
-
-
 def _guess(distance2: Fraction, objective_gap: Fraction, *, mu: Fraction, L: Fraction, step_size: Fraction) -> Fraction:
     """Return the increase of the distance in a round of two local steps that tilted parabolas suggest."""
     c = 1 - step_size * mu
@@ -389,33 +292,3 @@ def common_noise() -> Finding:
     constants = {"mu": 1, "L": 1, "local_steps": 1, "G2": 1, "objective_gap": 0, "initial_distance2": 0}
     bound = fedavg.full_participation_gap(1, weighted_sigma2=Fraction(1, 10), **constants)
     return at_most(Fraction(1, 4) ** 2 / 2, bound, instance=known)
-
-
-@step(
-    "fedavg:two-steps-of-quadratics",
-    Statement(FEDTHEORY, "two local steps of quadratic clients", related=(fedavg.PAPER, "Theorem 1"), form="derived"),
-    start,
-    remark="a conjecture: programs over quadratic clients agree to four digits for small Gamma/Delta",
-)
-def two_steps_of_quadratics(s: Start) -> Chain:
-    """Two local steps of quadratic clients add at most c^2 eta^3 L (L - mu)/(2 - eta (L + mu)) times Gamma"""
-    before = s.away2(s.w)
-    bound = _guess(before, **s.known) if s.of_class["mu"] < s.of_class["L"] else before
-    return s.away2(s.after(s.w, 2)), "<=", bound
-
-
-@claim(
-    "fedavg:one-round-best-of-two-steps",
-    "For small Gamma/Delta, two local steps of all clients nearly attain the bound on a round",
-    fedavg.one_round,
-    "rate",
-    instances=(4, 40),
-    remark="the certified worst case at Gamma = Delta L/1000 has 98% of the coefficient",
-)
-def best_of_two_steps(rng: np.random.Generator) -> Finding:
-    mu, eta = Fraction(whole(rng, 2, 6), 20), Fraction(whole(rng, 4, 8), 8)
-    given: dict[str, Any] = {"mu": mu, "L": Fraction(1), "distance2": Fraction(1), "objective_gap": Fraction(1, 1000)}
-    lower = federated_averaging.fedavg(2, eta, **given).enclosure[0]
-    terms = fedavg.one_round.terms(step_size=eta, local_steps=2, **given)
-    promised = terms["drift"] * Fraction(98, 100)
-    return at_least(lower - terms["contraction"], promised, instance=as_texts(given | {"step_size": eta}))

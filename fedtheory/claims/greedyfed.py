@@ -22,9 +22,8 @@ from fedtheory.theorem.draws import whole
 from fedtheory.theorem.findings import Finding, at_most, equal_to, mean_at_most, worst_of
 from fedtheory.theorem.paper import FEDTHEORY, Paper, Statement
 from fedtheory.theorem.symbols import SYMBOLS, Symbol
-from fedtheory.valuation.games import shapley, utility_table
+from fedtheory.valuation.games import shapley
 from fedtheory.valuation.permutations import gtg_shapley
-from fedtheory.valuation.softmax import softmax_utilities
 
 PAPER = Paper(
     "greedyfed",
@@ -165,31 +164,6 @@ def unbiased_sweeps(s: Table) -> list[Chain]:
     """the mean gain over sweeps, in which each client is first once, is the Shapley value"""
     n, exact = s.num_players, shapley(s.utilities, s.num_players)
     return [(sum(mean_gain(s.utilities, k, first, n) for first in range(n)) / n, "=", exact[k]) for k in range(n)]
-
-
-@claim(
-    "greedyfed:first-position-variance",
-    "a sweep has at most the variance of as many uniform orders, for each client",
-    Statement(FEDTHEORY, "", related=(PAPER, _ALGORITHM_2), form="derived"),
-    hypotheses=("no truncation",),
-    instances=(20, 60),
-    looseness=1.01,
-    remark="The first player is a stratum of probability 1/M, and a sweep has equally many orders in all strata.",
-)
-def first_position_variance(rng: np.random.Generator) -> Finding:
-    (s,) = table_of(rng, 2, 4)
-    n, findings = s.num_players, []
-    for k in range(n):
-        strata = [[gains(s.utilities, order)[k] for order in orders_from(first, n)] for first in range(n)]
-        pooled = [value for stratum in strata for value in stratum]
-        swept = sum((_variance(stratum) for stratum in strata), start=Fraction(0)) / n**2
-        findings.append(at_most(swept, _variance(pooled) / n, instance={**s.instance, "client": k}))
-    return worst_of(findings)
-
-
-def _variance(values: Sequence[Fraction]) -> Fraction:
-    mean = sum(values, start=Fraction(0)) / len(values)
-    return sum(((value - mean) ** 2 for value in values), start=Fraction(0)) / len(values)
 
 
 @claim(
@@ -429,33 +403,3 @@ def vanishing_values() -> Finding:
     game = RoundGame(before=one, models=(zero, two), sizes=(1, 1), curvatures=one, center=zero)
     change = abs(game.loss(game.before) - game.loss(game.mean((0, 1))))
     return worst_of(at_most(abs(value), change, instance=game.instance) for value in game.values)
-
-
-@claim(
-    "greedyfed:linear-logits",
-    "the utilities computed from weighted means of logits are those of the mean models",
-    Statement(FEDTHEORY, "", related=(PAPER, "Section II"), form="derived"),
-    "identity",
-    hypotheses=("softmax regression",),
-)
-def linear_logits(rng: np.random.Generator) -> Finding:
-    n, classes, features, samples = whole(rng, 1, 4), whole(rng, 2, 4), whole(rng, 1, 2), whole(rng, 1, 70)
-    scale = 2.0 ** whole(rng, -2, 8)
-    models = scale * (2 * rng.random((n + 1, classes * (features + 1))) - 1)
-    sizes = rng.integers(1, 10, size=n).astype(float)
-    x, y = rng.integers(-8, 9, size=(samples, features)) / 4, rng.integers(classes, size=samples)
-
-    def utility(players: frozenset[int]) -> float:
-        some = sorted(players)
-        mean = sizes[some] @ models[1:][some] / sizes[some].sum() if some else models[0]
-        logits = x @ mean.reshape(classes, -1)[:, :-1].T + mean.reshape(classes, -1)[:, -1]
-        logits -= logits[np.arange(samples), y][:, None]
-        top = logits.max(axis=1)
-        return -float(np.mean(top + np.log(np.exp(logits - top[:, None]).sum(axis=1))))
-
-    fast = softmax_utilities(models[0], models[1:], sizes, x, y)
-    instance = {"models": models.tolist(), "sizes": sizes.tolist(), "x": x.tolist(), "y": y.tolist()}
-    return worst_of(
-        equal_to(float(one), float(two), instance=instance, scale=scale)
-        for one, two in zip(fast, utility_table(utility, n), strict=True)
-    )

@@ -57,10 +57,6 @@ class Run:
         return self.away2(-1), "<=", bound(self.away2(-2), **known)
 
 
-def _steps(rng: np.random.Generator) -> list[Run]:
-    return [Run(rng, Fraction(1), steps=True)]
-
-
 def _long_steps(rng: np.random.Generator) -> list[Run]:
     return [Run(rng, Fraction(3), steps=True)]
 
@@ -71,10 +67,6 @@ def _short_steps(rng: np.random.Generator) -> list[Run]:
 
 def _short_rounds(rng: np.random.Generator) -> list[Run]:
     return [Run(rng, Fraction(1, 4), whole(rng, 1, 3))]
-
-
-def _rounds(rng: np.random.Generator) -> list[Run]:
-    return [Run(rng, Fraction(1), whole(rng, 1, 3))]
 
 
 @step("local-gd:lemma-1", local_gd.long_step, _long_steps)
@@ -89,22 +81,10 @@ def lemma_1_short_steps(s: Run) -> Chain:
     return s.last_step(local_gd.one_step.printed)
 
 
-@step("local-gd:one-step", local_gd.one_step, _steps)
-def one_step(s: Run) -> Chain:
-    """A local step of size up to 1/L, with the drift times eta L and the gap times 2 eta"""
-    return s.last_step(local_gd.one_step)
-
-
 @step("local-gd:lemma-2", local_gd.round_drift.printed, _short_rounds, looseness=16)
 def lemma_2(s: Run) -> Chain:
     """The sum of the drifts of a round, with the constants 5 and 8"""
     return sum(s.drifts[: s.H]), "<=", local_gd.round_drift.printed(sum(s.gaps[: s.H]), **s.of_round)
-
-
-@step("local-gd:round-drift", local_gd.round_drift, _rounds, looseness=2)
-def round_drift(s: Run) -> Chain:
-    """The sum of the drifts of a round, with the constants 2 (1 - 1/H) and (1 - 1/H)(2 - 1/H)/3"""
-    return sum(s.drifts[: s.H]), "<=", local_gd.round_drift(sum(s.gaps[: s.H]), **s.of_round)
 
 
 def _averaged(s: Run, bound: Any) -> Chain:
@@ -117,12 +97,6 @@ def _averaged(s: Run, bound: Any) -> Chain:
 def theorem_1(s: Run) -> Chain:
     """F - F* at the mean of all models, with the constants 2 and 24"""
     return _averaged(s, local_gd.averaged_gap.printed)
-
-
-@step("local-gd:averaged-gap", local_gd.averaged_gap, _rounds)
-def averaged_gap(s: Run) -> Chain:
-    """F - F* at the mean of all models, with constants below 8/15 and 16/45 at the printed step sizes"""
-    return _averaged(s, local_gd.averaged_gap)
 
 
 @claim(

@@ -12,7 +12,7 @@ from fedtheory.instances.formatting import format_vectors
 from fedtheory.instances.stationary_points import StationaryPoints
 from fedtheory.instances.vectors import combination, norm2, vector
 from fedtheory.theorem.claims import claim
-from fedtheory.theorem.draws import as_texts, tenths, whole
+from fedtheory.theorem.draws import whole
 from fedtheory.theorem.findings import Finding, at_most, equal_to
 from fedtheory.theorem.paper import FEDTHEORY, Statement
 
@@ -32,17 +32,6 @@ def case_of_fednova(rng: np.random.Generator) -> list[Case]:
     s = Case(rng)
     s.eta *= min(Fraction(1), Fraction(19, 10) / s.effective)
     return [s]
-
-
-def equal_case(rng: np.random.Generator) -> list[Case]:
-    return [Case(rng, equal=True)]
-
-
-@step("stationary:averaging", _POINT, case, kind="identity", hypotheses=_LINEAR)
-def averaging(s: Case) -> Chain:
-    """The stationary point of averaging is a fixed point of a round"""
-    point = s.fed.averaging(s.eta, s.taus)
-    return norm2(s.fed.round(point, s.eta, s.taus) - point), "=", 0
 
 
 @step("stationary:normalized", _POINT, case, kind="identity", hypotheses=_LINEAR)
@@ -102,19 +91,6 @@ def unbiased(rng: np.random.Generator) -> Finding:
     return equal_to(norm2(s.fed.averaging(s.eta, s.taus) - s.fed.minimizer), Fraction(0), instance=s.instance)
 
 
-@step("stationary:second-order", _POINT, equal_case, kind="rate", hypotheses=_LINEAR)
-def second_order(s: Case) -> Chain:
-    """After eta e1 + eta^2 e2 the bias of averaging is of third order: it is divided by about 1000 if eta is divided
-    by 10"""
-    first, (e1, e2) = 1 / (10_000 * s.L), s.fed.bias(s.taus[0])
-
-    def rest(eta: Fraction) -> Fraction:
-        return norm2(s.fed.averaging(eta, s.taus) - s.fed.minimizer - eta * e1 - eta**2 * e2)
-
-    # Squared, a factor 10^-6, plus one percent for the next order, which is about 10^-4 tau of this one.
-    return rest(first / 10), "<=", Fraction(101, 100) * rest(first) / 10**6
-
-
 class Surrogate:
     """Gradients of clients at a model, weights p and q, and the constants of FedNova's Theorem 2."""
 
@@ -139,28 +115,6 @@ def _surrogate(rng: np.random.Generator) -> list[Surrogate]:
 def theorem_2(s: Surrogate) -> Chain:
     """The gradient of F at a model, by that of a surrogate with other weights; the floor is 2 chi2 kappa2"""
     return s.gradient2, "<=", st.inconsistency.printed(**s.known)
-
-
-@step("stationary:inconsistency", st.inconsistency, _surrogate)
-def inconsistency(s: Surrogate) -> Chain:
-    """The gradient of F at a model, by that of a surrogate with other weights; the floor is chi2 kappa2"""
-    return s.gradient2, "<=", st.inconsistency(**s.known)
-
-
-@claim(
-    "stationary:inconsistency-attained",
-    "Two parabolas attain the bound on the gradient of F on one side of the minimizer of the surrogate",
-    st.inconsistency,
-    "identity",
-)
-def inconsistency_attained(rng: np.random.Generator) -> Finding:
-    p, q, apart = Fraction(whole(rng, 1, 9), 10), Fraction(whole(rng, 1, 9), 10), tenths(rng, 1, 90)
-    # The minimizers are 0 and apart, with the weights p and q of the second one.
-    side = 1 if q >= p else -1
-    w = q * apart + side * tenths(rng, 0, 90)
-    known = {"surrogate_gradient2": (w - q * apart) ** 2, "chi2": (p - q) ** 2 / (q * (1 - q)), "beta2": Fraction(1)}
-    known |= {"kappa2": q * (1 - q) * apart**2}
-    return equal_to((w - p * apart) ** 2, st.inconsistency(**known), instance=as_texts({"p": p, "q": q, "w": w}))
 
 
 @claim(

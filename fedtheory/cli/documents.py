@@ -1,17 +1,19 @@
-"""Output of commands: JSON with a header, or names and texts in two columns."""
+"""Output of commands: progress, a header for JSON, and names and texts in two columns."""
 
+import contextlib
 import datetime as dt
-import json
 import os
 import platform
-import sys
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections import deque
+from collections.abc import Generator, Iterable
+from typing import Any, TypeVar
 
 from fedtheory import __version__
-from fedtheory._support.console import say
+from fedtheory._support.console import live_progress, say
 
-__all__ = ["document", "print_json", "write_pairs"]
+__all__ = ["collected", "document", "write_pairs"]
+
+T = TypeVar("T")
 
 
 def document(**content: Any) -> dict[str, Any]:
@@ -29,14 +31,23 @@ def document(**content: Any) -> dict[str, Any]:
     }
 
 
-def print_json(content: Mapping[str, Any]) -> None:
-    """Write a document to standard output."""
-    sys.stdout.write(json.dumps(content, indent=2, allow_nan=False) + "\n")
-
-
 def write_pairs(pairs: Iterable[tuple[str, str]]) -> None:
     """Write names and texts in two columns; a repeated name is written once."""
     previous = ""
     for name, text in pairs:
         say(f"{'' if name == previous else name:<17} {text}".rstrip())
         previous = name
+
+
+def collected(
+    items: Generator[T, Any, Any], description: str, total: int | None, most: int | None = None
+) -> tuple[deque[T], bool]:
+    """Return the items of a generator, the last ``most`` of them, and whether Ctrl-C ended it early."""
+    found: deque[T] = deque(maxlen=most)
+    try:
+        with contextlib.closing(items), live_progress() as wrap:
+            for item in wrap(items, description, total):
+                found.append(item)
+    except KeyboardInterrupt:
+        return found, True
+    return found, False

@@ -1,21 +1,19 @@
 """``hunt``: search for the instance closest to breaking a claim, or a counterexample."""
 
 import argparse
-from typing import Any
 
 from fedtheory._support.console import warn
 from fedtheory.claims.catalogue import one_claim
-from fedtheory.cli.documents import document, print_json, write_pairs
-from fedtheory.cli.progress import collected
-from fedtheory.cli.refusals import mention_processors, refuse, refuse_below
+from fedtheory.cli.documents import collected, write_pairs
+from fedtheory.cli.refusals import refuse, refuse_below
 from fedtheory.theorem.claims import Claim, is_own
 from fedtheory.theorem.findings import FAILS, HOLDS, Finding
 from fedtheory.verification.hunts import Hunt, hunting
 from fedtheory.verification.instances import EXAMPLE, regression_examples, reproduce
-from fedtheory.verification.records import hunt_command, numeric, of_finding
+from fedtheory.verification.records import hunt_command, of_finding
 from fedtheory.verification.renderings import finding_pairs
 
-__all__ = ["complain", "finding_code", "finding_of", "hunt_claim", "instance_pairs"]
+__all__ = ["complain", "finding_code", "hunt_claim", "instance_pairs"]
 
 
 def hunt_claim(arguments: argparse.Namespace) -> int:
@@ -26,18 +24,16 @@ def hunt_claim(arguments: argparse.Namespace) -> int:
         refuse(str(error))
     if not 0 < arguments.seconds < float("inf"):
         refuse(f"--seconds must be finite and above 0, got {arguments.seconds}")
-    refuse_below(arguments, seed=0, evaluations=1, jobs=1)
-    mention_processors(min(arguments.jobs, arguments.evaluations or arguments.jobs))
-    options = {"evaluations": arguments.evaluations, "rng": arguments.seed, "jobs": arguments.jobs}
+    refuse_below(arguments, seed=0, evaluations=1)
     try:
-        states = hunting(claim, arguments.seconds, **options)
+        states = hunting(claim, arguments.seconds, arguments.seed, evaluations=arguments.evaluations)
         last, ended_early = collected(states, claim.key, arguments.evaluations, most=1)
     except Exception as error:  # a check may raise anything
         return complain(error)
     if ended_early:
         warn(f"interrupted after {last[0].num_instances if last else 0} instances")
     if last:
-        _show(claim, last[0], arguments, ended_early=ended_early)
+        _show(claim, last[0], arguments)
     return 130 if ended_early else finding_code(claim, last[0].worst)
 
 
@@ -52,12 +48,7 @@ def finding_code(claim: Claim, finding: Finding) -> int:
     return int(finding.holds is False and claim.expected == HOLDS)
 
 
-def _show(claim: Claim, hunt: Hunt, arguments: argparse.Namespace, *, ended_early: bool) -> None:
-    if arguments.json:
-        content = {"seed": arguments.seed, "evaluations": arguments.evaluations, "interrupted": ended_early}
-        found = {"claim": claim.key, "choices": list(hunt.choices), "expected": claim.expected}
-        print_json(document(**content, **found, instances=hunt.num_instances, **numeric(finding_of(hunt.worst))))
-        return
+def _show(claim: Claim, hunt: Hunt, arguments: argparse.Namespace) -> None:
     again = hunt_command(claim, arguments.seed, arguments.evaluations or hunt.num_instances)
     searched = [("instances", str(hunt.num_instances)), ("reproduce", again)]
     if claim.key in regression_examples() and not is_own(claim):
@@ -65,13 +56,8 @@ def _show(claim: Claim, hunt: Hunt, arguments: argparse.Namespace, *, ended_earl
     write_pairs([*instance_pairs(claim, hunt.worst), *searched])
 
 
-def finding_of(finding: Finding) -> dict[str, Any]:
-    """Return the row of one finding."""
-    return {"verdict": FAILS if finding.holds is False else "", **of_finding(finding)}
-
-
 def instance_pairs(claim: Claim, finding: Finding) -> list[tuple[str, str]]:
     """Return pairs (name, text) that describe one instance of a claim."""
     shows = {True: "holds", False: "breaks the claim", None: f"decides nothing: {finding.reason}"}[finding.holds]
     head = [("claim", claim.key), ("title", claim.title), ("source", str(claim.statement)), ("instance", shows)]
-    return [*head, *finding_pairs(finding_of(finding))]
+    return [*head, *finding_pairs({"verdict": FAILS if finding.holds is False else "", **of_finding(finding)})]

@@ -75,8 +75,8 @@ def _added(add: Add, name: str, about: str, usage: str, *examples: str) -> argpa
 
 def _list(add: Add) -> None:
     command = _added(
-        add, "list", "list the bounds and the claims", "[PATTERN | --for WORD ...] [--from SOURCE] [--json]",
-        "list", "list partial participation", "list 'fedavg.*' --json", "list --for non-convex independent stochastic",
+        add, "list", "list the bounds and the claims", "[PATTERN | --for WORD ...] [--from SOURCE]",
+        "list", "list partial participation", "list 'fedavg.*'", "list --for non-convex independent stochastic",
     )  # fmt: skip
     command.add_argument(
         "pattern", nargs="*", default=[], metavar="PATTERN", help="words or part of a key or title, or a pattern with *"
@@ -86,13 +86,12 @@ def _list(add: Add) -> None:
         help="bounds that cover a setting, such as non-convex uniform",
     )  # fmt: skip
     _add_source(command)
-    command.add_argument("--json", action="store_true", help="as JSON")
 
 
 def _show(add: Add) -> None:
     command = _added(
         add, "show", "show claims with their verdicts, or bounds with their formulas",
-        "KEY [--from SOURCE] [--seed SEED [--instance N]] \\\n    [--latex | --json]",
+        "KEY [--from SOURCE] [--seed SEED [--instance N]] \\\n    [--latex]",
         "show power-of-choice:step-54-55",
         "show power-of-choice:lemma-b2 --seed 3 --instance 7",
         "show power_of_choice.client_drift --latex",
@@ -101,9 +100,7 @@ def _show(add: Add) -> None:
     _add_source(command)
     command.add_argument("--seed", type=int, default=0, help="seed of the instances (default 0)")
     command.add_argument("--instance", type=int, metavar="N", help="show instance N of the claim instead")
-    form = command.add_mutually_exclusive_group()
-    form.add_argument("--latex", action="store_true", help="the formula only, in LaTeX")
-    form.add_argument("--json", action="store_true", help="as JSON")
+    command.add_argument("--latex", action="store_true", help="the formula only, in LaTeX")
 
 
 def _verify(add: Add) -> None:
@@ -145,7 +142,7 @@ def _verify(add: Add) -> None:
 def _hunt(add: Add) -> None:
     command = _added(
         add, "hunt", "search for a counterexample, and shrink it",
-        "KEY [--from SOURCE] [--seconds S | --evaluations N] \\\n    [--seed SEED] [--jobs N] [--json]",
+        "KEY [--from SOURCE] [--seconds S | --evaluations N] \\\n    [--seed SEED]",
         "hunt power-of-choice:theorem-3.1-refined --seconds 60",
         "hunt fedalign:theorem-1-as-printed --evaluations 2000",
     )  # fmt: skip
@@ -154,8 +151,6 @@ def _hunt(add: Add) -> None:
     command.add_argument("--evaluations", type=int, metavar="N", help="number of instances, in place of the time")
     _add_source(command)
     command.add_argument("--seed", type=int, default=0, help="seed of the hunt (default 0)")
-    command.add_argument("--jobs", type=int, default=1, metavar="N", help="number of processes")
-    command.add_argument("--json", action="store_true", help="as JSON")
 
 
 def _referee(add: Add) -> None:

@@ -1,7 +1,6 @@
 """``list``: the claims and the bounds; ``show``: claims with their verdicts, and bounds with their formulas."""
 
 import argparse
-import dataclasses
 import inspect
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,19 +9,18 @@ from typing import Any
 from fedtheory._support.console import say, show_table
 from fedtheory._support.wording import suggest
 from fedtheory.claims import catalogue
-from fedtheory.cli.documents import document, print_json, write_pairs
-from fedtheory.cli.hunting import complain, finding_code, finding_of, instance_pairs
+from fedtheory.cli.documents import write_pairs
+from fedtheory.cli.hunting import complain, finding_code, instance_pairs
 from fedtheory.cli.refusals import known_in, program, refuse, refuse_below
 from fedtheory.formal import PRINTED
 from fedtheory.theorem.bound import Bound
 from fedtheory.theorem.claims import Claim
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.letters import formula, inequality
+from fedtheory.theorem.letters import inequality
 from fedtheory.theorem.paper import BASES
 from fedtheory.theorem.setting import SETTINGS, obstacle, setting_of
 from fedtheory.theorem.symbols import Symbol
 from fedtheory.verification.instances import reproduce
-from fedtheory.verification.records import numeric, rows
+from fedtheory.verification.records import rows
 from fedtheory.verification.renderings import description
 from fedtheory.verification.verdicts import Verdict, examine
 
@@ -37,24 +35,20 @@ def list_all(arguments: argparse.Namespace) -> int:
     """List the claims and bounds that match a pattern, or a part of a key or title."""
     pattern, (known, all_bounds) = " ".join(arguments.pattern), known_in(arguments.source)
     if arguments.setting:
-        return _list_for(arguments.setting, all_bounds, as_json=arguments.json)
+        return _list_for(arguments.setting, all_bounds)
     claims, bounds = _claims(pattern, known), _bounds(pattern, all_bounds)
     if not claims and not bounds:
         close = suggest(pattern, [*known, *all_bounds])
         refuse(f"PATTERN must name claims or bounds, got {pattern!r}{close}")
     elsewhere = catalogue.claim_packages() if not pattern and arguments.source is None else {}
-    if arguments.json:
-        print_json(document(claims=claims, bounds=bounds, elsewhere=elsewhere))
-        return 0
-    marked = [{**row, "printed form differs": "yes" if row["printed form differs"] else ""} for row in bounds]
-    for table in filter(None, (marked, claims)):
+    for table in filter(None, (bounds, claims)):
         show_table(table)
     # Listed by name without import, so that a broken source does not prevent the list.
     say(*(f"claims of {value}: {program()} list --from {name}" for name, value in elsewhere.items()))
     return 0
 
 
-def _list_for(words: list[str], bounds: Mapping[str, Bound], *, as_json: bool) -> int:
+def _list_for(words: list[str], bounds: Mapping[str, Bound]) -> int:
     """List all bounds with a verdict for a setting: those that cover it first."""
     known = {word.replace("-", "").replace(" ", ""): word for word in SETTINGS}
     asked = []
@@ -70,10 +64,7 @@ def _list_for(words: list[str], bounds: Mapping[str, Bound], *, as_json: bool) -
         verdict = "does not apply" if reason else "applies"
         rows.append({"bound": name, "verdict": verdict, "of": setting.horizon, "needs": needs, "reason": reason or ""})
     rows.sort(key=lambda row: (row["verdict"], row["of"] != "whole run"))
-    if as_json:
-        print_json(document(bounds=rows))
-    else:
-        show_table(rows)
+    show_table(rows)
     return 0
 
 
@@ -93,7 +84,7 @@ def _bounds(pattern: str, known: Mapping[str, Bound]) -> list[dict[str, Any]]:
             "left side": "" if bound.left is None else bound.left.description,
             "rests on": bound.statement.basis,
             "source": str(bound.statement),
-            "printed form differs": bound.printed is not bound,
+            "printed form differs": "" if bound.printed is bound else "yes",
         }
         for name, bound in sorted(
             named.items(), key=lambda item: _rank(pattern, _number(item[1]), f"{item[0]} {item[1].statement}")
@@ -158,11 +149,7 @@ def show(arguments: argparse.Namespace) -> int:
             refuse(f"--instance needs the key of one claim, got {key!r}")
         return _show_instance(claims[named[0]], arguments)
     verdicts = {name: examine(claims[name], rng=arguments.seed) for name in named if name in claims}
-    if arguments.json:
-        data = [_data(name, bounds[name]) for name in named if name in bounds]
-        print_json(document(seed=arguments.seed, claims=_of_claims(verdicts.values()), bounds=data))
-    else:
-        _write(_claim(verdicts[name]) if name in verdicts else _bound(name, bounds[name]) for name in named)
+    _write(_claim(verdicts[name]) if name in verdicts else _bound(name, bounds[name]) for name in named)
     return 0 if all(verdict.as_expected for verdict in verdicts.values()) else 1
 
 
@@ -171,10 +158,7 @@ def _show_instance(claim: Claim, arguments: argparse.Namespace) -> int:
         finding = reproduce(claim, arguments.seed, arguments.instance)
     except Exception as error:  # a check may raise anything
         return complain(error)
-    if arguments.json:
-        print_json(document(claim=claim.key, expected=claim.expected, **numeric(finding_of(finding))))
-    else:
-        write_pairs(instance_pairs(claim, finding))
+    write_pairs(instance_pairs(claim, finding))
     return finding_code(claim, finding)
 
 
@@ -233,43 +217,3 @@ def _formulas(bound: Bound) -> dict[str, str]:
 def _checks(bound: Bound) -> Iterator[str]:
     known = catalogue.known_claims()
     yield from (key for key, claim in known.items() if claim.bound in (bound, bound.printed))
-
-
-def _of_claims(verdicts: Iterable[Verdict]) -> list[dict[str, Any]]:
-    return [{**numeric(row), **_of_bound(verdict.claim)} for verdict in verdicts for row in rows([verdict])]
-
-
-def _of_bound(claim: Claim) -> dict[str, Any]:
-    return {} if claim.bound is None else {"formula": str(claim.bound.symbolic())}
-
-
-def _left_data(left: LeftSide) -> dict[str, Any]:
-    return {**dataclasses.asdict(left), "over": list(left.over), "latex": left.latex}
-
-
-def _data(name: str, bound: Bound) -> dict[str, Any]:
-    proof = bound.statement.formal_proof
-    return {
-        "name": name,
-        "source": str(bound.statement),
-        "basis": bound.statement.basis,
-        "left_side": None if bound.left is None else _left_data(bound.left),
-        "assumes": [hypothesis.text for hypothesis in bound.hypotheses],
-        "implies": [consequence.text for consequence in bound.consequences],
-        "coq": None if proof is None else proof._asdict(),
-        "parameters": [
-            {
-                "name": symbol.name,
-                "meaning": symbol.meaning,
-                "domain": str(symbol.domain),
-                "unit": symbol.unit,
-                "required": _is_required(symbol.name, bound),
-            }
-            for symbol in bound.symbols.values()
-        ],
-        "formula": str(bound.symbolic()),
-        "latex": formula(bound),
-        "printed_formula": None if bound.printed is bound else str(bound.printed.symbolic()),
-        "printed_in_coq": str(PRINTED[name]) if name in PRINTED else None,
-        "checked_by": list(_checks(bound)),
-    }

@@ -1,15 +1,15 @@
 """``verify``: verdicts on claims."""
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from fedtheory._storage.files import deliver, json_bytes
 from fedtheory._support.console import say, show_table, warn
 from fedtheory.claims.catalogue import select_claims
-from fedtheory.cli.documents import document, print_json
+from fedtheory.cli.documents import collected, document
 from fedtheory.cli.hunting import complain
-from fedtheory.cli.progress import collected
 from fedtheory.cli.refusals import mention_processors, refuse, refuse_below, refuse_unless_new
 from fedtheory.verification.records import numeric, rows
 from fedtheory.verification.renderings import console_rows, notes, summary
@@ -74,7 +74,7 @@ def _show(verdicts: Sequence[Verdict], arguments: argparse.Namespace, *, ended_e
         }
         deliver(arguments.report, html_report(verdicts, header).encode("utf-8"))
     if arguments.json == _STANDARD_OUTPUT:
-        print_json(content)
+        sys.stdout.write(json_bytes(content).decode())
         return
     if found:
         show_table(console_rows(found), caption=summary(found))

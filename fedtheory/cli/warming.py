@@ -39,7 +39,7 @@ def _calls() -> Iterator[Callable[[], Any]]:
     for method in (
         methods.Scaffold(), methods.Scaffnew(0.5), methods.FedNova(), methods.EF21(methods.TopK(1)),
         methods.FedAvgM(0.5), methods.FedDyn(1.0), methods.ErrorFeedback(methods.RandK(1)),
-        methods.Compressed(methods.ScaledSign()),
+        methods.Compressed(methods.TopK(1)),
     ):  # fmt: skip
         yield partial(_run, quadratics[0], ft.selection.Full(), method=method)
     yield partial(_run, quadratics[0], ft.selection.Full(), returned_noise=0.1, record=("gap", "models", "selected"))

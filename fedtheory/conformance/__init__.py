@@ -11,15 +11,13 @@ __getattr__, __dir__, __all__ = lazy.attach(
     __name__,
     submod_attrs={
         "aggregation": ["check_aggregation"],
-        "constants": ["constants_of"],
         "drawing": [
+            "constants_of",
             "games",
             "laws",
             "norms",
             "norms_and_budgets",
-            "prioritized_federations",
             "quadratic_federations",
-            "rational_federations",
             "rationals",
             "seeds",
             "weights",
@@ -38,14 +36,12 @@ __getattr__, __dir__, __all__ = lazy.attach(
 
 if TYPE_CHECKING:
     from fedtheory.conformance.aggregation import check_aggregation as check_aggregation
-    from fedtheory.conformance.constants import constants_of as constants_of
+    from fedtheory.conformance.drawing import constants_of as constants_of
     from fedtheory.conformance.drawing import games as games
     from fedtheory.conformance.drawing import laws as laws
     from fedtheory.conformance.drawing import norms as norms
     from fedtheory.conformance.drawing import norms_and_budgets as norms_and_budgets
-    from fedtheory.conformance.drawing import prioritized_federations as prioritized_federations
     from fedtheory.conformance.drawing import quadratic_federations as quadratic_federations
-    from fedtheory.conformance.drawing import rational_federations as rational_federations
     from fedtheory.conformance.drawing import rationals as rationals
     from fedtheory.conformance.drawing import seeds as seeds
     from fedtheory.conformance.drawing import weights as weights

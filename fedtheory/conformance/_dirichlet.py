@@ -16,10 +16,11 @@ from fedtheory.conformance._checks import Failed, ask, children, generator
 from fedtheory.statistics.evidence import against_law, rejects
 from fedtheory.statistics.law import Law
 
-__all__ = ["SharesMade", "random_checks", "sure_checks"]
+__all__ = ["NUM_RANDOM", "SharesMade", "shares_checks"]
 
 _CELLS, _NUM_CLASSES, _SMALL = 16, 10, 1e-4
-Made = Callable[[np.random.SeedSequence, float], None]
+Made = Callable[[np.random.SeedSequence, float], Any]
+NUM_RANDOM = 2
 
 
 class SharesMade(NamedTuple):
@@ -43,19 +44,16 @@ class SharesMade(NamedTuple):
         return shares
 
 
-def sure_checks(made: SharesMade) -> dict[str, Callable[[np.random.SeedSequence], None]]:
-    """Return the deterministic checks."""
+def shares_checks(made: SharesMade) -> dict[str, Made]:
+    """Return the checks by name; the last two reject correct code with a probability of at most the given level."""
     return {
-        "runs": lambda seeds: ask(made.function, 1.0, 2, 1, generator(seeds), case={"num_clients": 1}),
-        "shape": lambda seeds: _shaped(made, seeds),
-        "same generator": lambda seeds: _again(made, seeds),
-        "new draws": lambda seeds: _new(made, seeds),
+        "runs": lambda seeds, _: ask(made.function, 1.0, 2, 1, generator(seeds), case={"num_clients": 1}),
+        "shape": lambda seeds, _: _shaped(made, seeds),
+        "same generator": lambda seeds, _: _again(made, seeds),
+        "new draws": lambda seeds, _: _new(made, seeds),
+        "underflow": partial(_underflow, made),
+        "shares": partial(_marginals, made),
     }
-
-
-def random_checks(made: SharesMade) -> dict[str, Made]:
-    """Return the checks that reject correct code with a probability of at most the given level."""
-    return {"underflow": partial(_underflow, made), "shares": partial(_marginals, made)}
 
 
 def _shaped(made: SharesMade, seeds: np.random.SeedSequence) -> None:
@@ -90,7 +88,7 @@ def _underflow(made: SharesMade, seeds: np.random.SeedSequence, level: float) ->
         else ""
     )
     raise Failed(
-        f"for the concentration {_SMALL:g} at most {100 * allowed:.2g} % of the clients may have no class with more "
+        f"for the concentration {_SMALL:g} at most {100 * allowed:.2g}% of the clients may have no class with more "
         f"than half, got {spread} of {len(shares)}{why}",
         concentration=_SMALL,
     )

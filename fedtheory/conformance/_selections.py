@@ -118,7 +118,7 @@ def _attend(rules: Rules, case: Case, rng: np.random.Generator) -> Present:
 
 
 _NUM_SEEDS = 40
-"""Number of seeds per case; a fault in one of ten draws stays hidden in 40 draws with probability 1.5 %."""
+"""Number of seeds per case; a fault in one of ten draws stays hidden in 40 draws with probability 1.5%."""
 
 Sizes = frozenset[int] | None
 Cases = dict[str, Case]

@@ -116,14 +116,6 @@ def check_aggregation(
 
     >>> [failure.check for failure in check_aggregation(lambda rng, vectors, weights: vectors.mean(0)).failures]
     ['zero vectors', 'unbiased']
-
-    A mean over clients drawn without replacement that is divided by the probabilities of a draw with replacement:
-
-    >>> def divided(rng, vectors, weights):
-    ...     chosen = rng.choice(len(weights), 3, replace=False) if len(weights) > 3 else np.arange(len(weights))
-    ...     return sum(weights[k] * vectors[k] / (1 / len(weights)) for k in chosen)
-    >>> [failure.check for failure in check_aggregation(divided).failures]
-    ['unbiased']
     """
     seeds, is_exact = validate.seed_sequence(rng), validate.boolean("exact", exact)
     for name, rule in (("like", like), ("variance", variance)):

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -9,21 +10,20 @@ from hypothesis.strategies import SearchStrategy
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
-from fedtheory.federation.prioritized import Prioritized, prioritize
+from fedtheory._support.wording import truncate
 from fedtheory.federation.quadratic import QuadraticFederation
-from fedtheory.instances.draws import draw_federation
-from fedtheory.instances.federations import RationalQuadratics
+from fedtheory.instances.constants import draw_constants
 from fedtheory.statistics.law import Law
+from fedtheory.theorem.bound import Bound, is_bound
 from fedtheory.valuation.games import MOST_PLAYERS
 
 __all__ = [
+    "constants_of",
     "games",
     "laws",
     "norms",
     "norms_and_budgets",
-    "prioritized_federations",
     "quadratic_federations",
-    "rational_federations",
     "rationals",
     "seeds",
     "weights",
@@ -162,31 +162,18 @@ def draw_quadratics(form: str, seed: int, num_clients: int = 4, dim: int = 3) ->
     return QuadraticFederation(curvatures, centers, rng.uniform(0.1, 1, num_clients), minima, normalize=True)
 
 
-def prioritized_federations(max_clients: int = 6) -> SearchStrategy[Prioritized]:
-    """Quadratic federations with at least one priority client (FedALIGN).
+def constants_of(bound: Bound) -> SearchStrategy[dict[str, Any]]:
+    """Nonzero rational arguments of a bound, by name, that satisfy the hypotheses of all bounds of its paper.
+
+    Hypothesis shrinks their seed. ValueError if constants for an argument of the bound are not implemented.
 
     >>> from hypothesis import find
-    >>> fed = find(prioritized_federations(3), lambda fed: not fed.priority.all())
-    >>> 1 <= fed.priority.sum() < fed.priority.size <= 3
+    >>> from fedtheory.bounds import power_of_choice as poc
+    >>> poc.one_step(**find(constants_of(poc.one_step), lambda constants: constants["sigma2"] > 1)) > 0
     True
     """
-
-    def with_priority(fed: QuadraticFederation) -> SearchStrategy[Prioritized]:
-        masks = st.lists(st.booleans(), min_size=fed.num_clients, max_size=fed.num_clients).filter(any)
-        return masks.map(lambda mask: _prioritized(fed, mask))
-
-    return quadratic_federations(max_clients=max_clients).flatmap(with_priority)
-
-
-def _prioritized(fed: QuadraticFederation, mask: list[bool]) -> Prioritized:
-    return prioritize(fed, np.array(mask))
-
-
-def rational_federations() -> SearchStrategy[RationalQuadratics]:
-    """Two or three quadratics in one or two dimensions, in exact arithmetic (``fedtheory.instances``).
-
-    >>> from hypothesis import find
-    >>> find(rational_federations(), lambda fed: fed.dim == 2).num_clients in (2, 3)
-    True
-    """
-    return seeds().map(lambda seed: draw_federation(np.random.default_rng(seed)))
+    if not is_bound(bound):
+        message = f"bound must be a function of fedtheory.bounds or one with states, got {truncate(bound)}"
+        raise TypeError(message)
+    draw_constants(bound, np.random.default_rng(0))
+    return seeds().map(lambda seed: draw_constants(bound, np.random.default_rng(seed)))

@@ -27,15 +27,9 @@ Metrics = Callable[..., Mapping[str, Any]]
 class FlowerRounds(NamedTuple):
     """Selection and aggregation of a Flower strategy as functions for the kit.
 
-    Attributes
-    ----------
-    aggregate
-        ``(rng, vectors, weights) -> estimate``, for ``check_aggregation``. The estimate is the change of the server's
-        model, shape (v,), if each selected client k adds ``vectors[k]`` to the model and reports a number of examples
-        proportional to ``weights[k]``.
-    select
-        ``(rng, weights, losses) -> client numbers``, for ``check_strategy``: the clients that train in round 1.
-        Flower's strategies receive neither weights nor losses.
+    ``aggregate``, for ``check_aggregation``, returns the change of the server's model, shape (v,), if each selected
+    client k adds ``vectors[k]`` to the model and reports a number of examples proportional to ``weights[k]``.
+    ``select``, for ``check_strategy``, returns the clients that train in round 1; it uses neither weights nor losses.
     """
 
     aggregate: Callable[..., Any]

@@ -31,7 +31,7 @@ from fedtheory.conformance._checks import (
     excused,
     generator,
 )
-from fedtheory.conformance._dirichlet import SharesMade, random_checks, sure_checks
+from fedtheory.conformance._dirichlet import NUM_RANDOM, SharesMade, shares_checks
 from fedtheory.statistics.evidence import against_law, rejects
 from fedtheory.statistics.law import Law
 
@@ -125,15 +125,6 @@ def check_generator(
 
     Examples
     --------
-    >>> from fedtheory.datasets.synthetic_softmax import synthetic
-    >>> def ours(alpha, beta, num_clients, rng):
-    ...     data = synthetic(alpha, beta, num_clients, rng, dispersion="variance", max_samples=60, test_fraction=0.0)
-    ...     return [data.client(k) for k in range(num_clients)]
-    >>> check_generator(ours, dispersion="variance").holds
-    True
-    >>> found = check_generator(ours)
-    >>> print(found.failures[0].sentence)
-    beta must be the standard deviation of feature means, got data of 100 clients that fit better with beta as variance
     >>> def shares(concentration, num_classes, num_clients, rng):
     ...     return rng.dirichlet([concentration] * num_classes, num_clients)
     >>> check_generator(shares, law="dirichlet").holds
@@ -144,42 +135,31 @@ def check_generator(
     reading = validate.choice("dispersion", dispersion, ("std", "variance"))
     size = validate.size("num_clients", num_clients, 50)
     if validate.choice("law", law, ("synthetic", "dirichlet")) == "dirichlet":
-        return excused(_dirichlet_checks(SharesMade(function, size), seeds), exceptions)
-    made = Generator(function, size)
-    works: dict[str, Work] = {
-        "runs": lambda seeds, _: ask(function, 1.0, 1.0, 2, generator(seeds), case={"num_clients": 2}),
-        "shape": lambda seeds, _: _shaped(made, seeds),
-        "same generator": lambda seeds, _: _again(made, seeds),
-        "new draws": lambda seeds, _: _new(made, seeds),
-    }
-    random: dict[str, Callable[..., None]] = {
-        "feature noise": _noise,
-        "feature centers": _centers,
-        "feature means": partial(_means, reading),
-        "no spread": _no_spread,
-        "labels": _labels,
-    }
-    works |= {name: partial(_sampled, made, check) for name, check in random.items()}
-    works["linear labels"] = partial(_sampled, made, _linear)
-    level = FALSE_ALARMS / len(random)
+        works, num_random = shares_checks(SharesMade(function, size)), NUM_RANDOM
+    else:
+        works, num_random = _synthetic_checks(Generator(function, size), reading)
+    level = FALSE_ALARMS / num_random
     return excused(
         [Check(name, partial(at_level, work, name, seeds, level)) for name, work in works.items()], exceptions
     )
 
 
-def _dirichlet_checks(made: SharesMade, seeds: np.random.SeedSequence) -> list[Check]:
-    chances = random_checks(made)
-    works: dict[str, Work] = {name: partial(_without_level, work) for name, work in sure_checks(made).items()}
-    level = FALSE_ALARMS / len(chances)
-    return [Check(name, partial(at_level, work, name, seeds, level)) for name, work in (works | chances).items()]
-
-
-def _without_level(work: Callable[[np.random.SeedSequence], None], seeds: np.random.SeedSequence, _: float) -> None:
-    work(seeds)
-
-
-def _sampled(made: Generator, check: Callable[..., None], seeds: np.random.SeedSequence, level: float) -> None:
-    check(made, seeds, level)
+def _synthetic_checks(made: Generator, reading: str) -> tuple[dict[str, Work], int]:
+    """Return the checks by name, and how many of them are random."""
+    works: dict[str, Work] = {
+        "runs": lambda seeds, _: ask(made.function, 1.0, 1.0, 2, generator(seeds), case={"num_clients": 2}),
+        "shape": lambda seeds, _: _shaped(made, seeds),
+        "same generator": lambda seeds, _: _again(made, seeds),
+        "new draws": lambda seeds, _: _new(made, seeds),
+    }
+    random: dict[str, Work] = {
+        "feature noise": partial(_noise, made),
+        "feature centers": partial(_centers, made),
+        "feature means": partial(_means, reading, made),
+        "no spread": partial(_no_spread, made),
+        "labels": partial(_labels, made),
+    }
+    return works | random | {"linear labels": partial(_linear, made)}, len(random)
 
 
 def _shaped(made: Generator, seeds: np.random.SeedSequence) -> None:

@@ -3,10 +3,7 @@
 from typing import TYPE_CHECKING
 
 from fedtheory._support import lazy
-from fedtheory.datasets.bundled import breast_cancer as breast_cancer
-from fedtheory.datasets.bundled import diabetes as diabetes
 from fedtheory.datasets.bundled import digits as digits
-from fedtheory.datasets.bundled import wine as wine
 from fedtheory.datasets.class_shares import class_shares_partition as class_shares_partition
 from fedtheory.datasets.class_shares import underflow_probability as underflow_probability
 from fedtheory.datasets.corruption import noise_levels as noise_levels

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +45,19 @@ def underflowing_shares(draw: np.random.Generator, concentration: float, num_dra
     return shares
 
 
+def pooled(labels: Any, num_clients: Any, per_client: Any, name: str = "min_samples") -> tuple[Labels, int, int]:
+    """Return the classes of pooled samples, and the numbers of clients and of what each of them needs."""
+    y = np.asarray(validate.counts("labels", without_words("labels", labels), low=0))
+    if y.ndim != 1:
+        message = f"labels must have 1 dimension, got shape {y.shape}"
+        raise ValueError(message)
+    num_clients, per_client = validate.count("num_clients", num_clients), validate.count(name, per_client)
+    if num_clients * per_client > y.size:
+        message = f"num_clients * {name} must be at most the {y.size} samples, got {num_clients} * {per_client}"
+        raise ValueError(message)
+    return y, num_clients, per_client
+
+
 _MOST_DRAWS, _TINY = 10_000, 2.0**-64
 
 
@@ -56,14 +70,12 @@ def class_shares_partition(
     underflow: bool = False,
     rng: RNGLike = 0,
 ) -> list[Labels]:
-    r"""Assign ``floor(D q_i p_ij)`` samples of class j to client i, with the largest possible D.
+    """Assign ``floor(D q_i p_ij)`` samples of class j to client i, with the largest possible D.
 
     The sizes q are drawn from the density ``3 x^2``, and the class shares p_i of each client from the symmetric
-    Dirichlet law over the classes; ``D = min_j count_j / sum_i q_i p_ij``. Sizes and shares are drawn again until every
-    client has ``min_samples``. ``power_law_partition`` assigns every sample, and a client gets other classes if one is
-    exhausted. Here some samples are not assigned, and every client keeps its shares.
-
-    The result is K arrays of row numbers, increasing and disjoint.
+    Dirichlet law over the classes; ``D = min_j count_j / sum_i q_i p_ij``. Sizes and shares are drawn again, at most
+    10,000 times, until every client has ``min_samples``. Unlike in ``power_law_partition``, some samples are not
+    assigned, and every client keeps its shares. The result is K arrays of row numbers, increasing and disjoint.
 
     Parameters
     ----------
@@ -75,11 +87,6 @@ def class_shares_partition(
         Whether to draw the shares like libraries that normalize gamma variables of at least 2^-1022. This is an error
         that published tables contain: at the concentration 1e-4 about half of the clients get *equal shares of all
         classes* instead of one class. It is negligible for concentrations from 0.1.
-
-    Raises
-    ------
-    ValueError
-        If there are too few samples, or 10,000 draws leave a client with too few samples.
 
     Notes
     -----
@@ -95,14 +102,7 @@ def class_shares_partition(
     >>> [np.unique(y[part]).size for part in parts]
     [1, 1, 1, 1]
     """
-    y = np.asarray(validate.counts("labels", without_words("labels", labels), low=0))
-    if y.ndim != 1 or not y.size:
-        message = f"labels must have 1 dimension and at least one entry, got shape {y.shape}"
-        raise ValueError(message)
-    num_clients, min_samples = validate.count("num_clients", num_clients), validate.count("min_samples", min_samples)
-    if num_clients * min_samples > y.size:
-        message = f"num_clients * min_samples must be at most the {y.size} samples, got {num_clients} * {min_samples}"
-        raise ValueError(message)
+    y, num_clients, min_samples = pooled(labels, num_clients, min_samples)
     concentration = checked_concentration(concentration)
     underflow, draw = validate.boolean("underflow", underflow), validate.generator(rng)
     classes, counts = np.unique(y, return_counts=True)
@@ -126,21 +126,11 @@ def class_shares_partition(
 
 
 def underflow_probability(concentration: float, num_shares: int, smallest: float = SMALLEST) -> float:
-    r"""Probability ``(x^a / Gamma(1 + a))^C`` that C gamma variables of shape a are all at most x.
+    """Probability ``(x^a / Gamma(1 + a))^C`` that C gamma variables of shape a are all at most x.
 
-    The law of one variable is ``P(G <= x) = x^a/Gamma(1 + a) (1 - r)`` with ``0 < r < a x``, which is below the
-    precision of doubles for the x of an underflow.
+    The law of one variable is ``P(G <= x) = x^a/Gamma(1 + a) (1 - r)`` with ``0 < r < a x``. The threshold x is by
+    default 2^-1022, the smallest normal double; in single precision it is 2^-126.
 
-    Parameters
-    ----------
-    concentration
-        Shape a, positive.
-    smallest
-        Threshold x: by default 2^-1022, the smallest normal double; 2^-126 in single precision. Without this threshold,
-        numbers below 2^-1075 are 0, and all shares are 0/0 nearly as often.
-
-    Examples
-    --------
     >>> round(underflow_probability(1e-4, 10), 4), round(underflow_probability(1e-4, 10, 2.0**-126), 4)
     (0.4927, 0.9169)
     """

@@ -27,11 +27,9 @@ _LARGEST_LEVEL = 1e9
 def noise_levels(num_clients: int, factor: float, skew: float) -> Array:
     """Noise ``factor * ((j-1)/(n-1))^(1/skew)`` of the clients j = 1..n, from 0 to ``factor``, shape (n,).
 
-    The shares are quantiles of the density ``skew x^(skew-1)`` on (0, 1), which has mean ``skew / (skew + 1)``: a
-    larger skew puts more clients near the worst. A single client is the worst one.
+    The shares are quantiles of the density ``skew x^(skew-1)`` on (0, 1): a larger skew puts more clients near the
+    worst. A single client is the worst one.
 
-    >>> noise_levels(3, factor=2.0, skew=1.0)
-    array([0., 1., 2.])
     >>> noise_levels(3, factor=2.0, skew=0.5)
     array([0. , 0.5, 2. ])
     """
@@ -48,19 +46,6 @@ def shift_labels(data: FederatedData, scales: npt.ArrayLike, rng: RNGLike = 0) -
 
     A label changes with probability about ``P(scale |z| > 1/2)``: 32% at scale 0.5, and 84% at 2.5, where close labels
     are still more likely than distant ones. This is an interpretation of a label noise factor above 1.
-
-    Parameters
-    ----------
-    data
-        The clients; held-out samples do not change.
-    scales
-        Standard deviations in classes, shape (K,), at least 0.
-
-    Examples
-    --------
-    >>> data = FederatedData.from_clients([([[0.0], [1.0]], [0, 1])])
-    >>> shift_labels(data, [0.0]).labels
-    array([0, 1])
     """
     deviations = _per_client("scales", scales, data)
     noise = validate.generator(rng).standard_normal(data.num_samples)
@@ -73,22 +58,6 @@ def add_irrelevant_samples(
     """Give client k ``round(fractions[k] n_k)`` uninformative training samples: features and label independent.
 
     The features are independent normal variables with mean 0 and standard deviation ``scale``; the label is uniform.
-    The fraction 1 doubles a client's data, half of which is then irrelevant.
-
-    Parameters
-    ----------
-    data
-        The clients; held-out samples do not change.
-    fractions
-        Number of irrelevant samples per given sample, shape (K,), at least 0.
-    rng
-        Seed, SeedSequence or Generator.
-
-    Examples
-    --------
-    >>> data = FederatedData.from_clients([([[0.0], [1.0]], [0, 1]), ([[0.0], [1.0]], [0, 1])])
-    >>> add_irrelevant_samples(data, [0.0, 0.5]).sample_counts
-    array([2, 3])
     """
     shares = _per_client("fractions", fractions, data)
     scale = validate.double("scale", validate.nonnegative("scale", scale))
@@ -118,19 +87,10 @@ def with_misaligned_clients(
     the new clients at random in equal shares. The new clients then get label noise (``shift_labels``) with the standard
     deviations ``noise_levels(n, label_noise_factor, label_noise_skew)``, and irrelevant samples in the fractions
     ``noise_levels(n, irrelevant_factor, irrelevant_skew)``; the first one has clean data. They have no held-out
-    samples.
+    samples. Assignment, label noise and irrelevant samples have separate streams.
 
-    Parameters
-    ----------
-    rng
-        Seed, SeedSequence or Generator; assignment, label noise and irrelevant samples have separate streams.
-
-    Notes
-    -----
     FedALIGN, Appendix B.2: factors 2.5 and 1; both skews 0.5 (low), 1.5 (medium) or 5 (high noise).
 
-    Examples
-    --------
     >>> data = FederatedData.from_clients([(np.zeros((4, 2)), [0, 1, 2, 1])])
     >>> with_misaligned_clients(data, num_clients=2, irrelevant_skew=1.0).sample_counts
     array([4, 2, 4])

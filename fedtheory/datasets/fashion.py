@@ -21,33 +21,15 @@ Pair = tuple[tuple[Features, Labels], tuple[Features, Labels]]
 def fashion_mnist(path: str | Path | None = None) -> Pair:
     """FashionMNIST: 60,000 and 10,000 images, 28 x 28 pixels divided by 255, 10 classes; nothing is downloaded.
 
-    Parameters
-    ----------
-    path
-        Folder of the four IDX files, gzipped or not. By default the first of these that contains them: the variable
-        ``FASHION_MNIST``, ``share/datasets/fashion-mnist`` of the environment and the system, the cache of Keras, and
-        ``FashionMNIST/raw`` of torchvision in the working directory, in its ``data`` or ``datasets``, in ``../data``
-        and in ``~/data``.
-
-    Returns
-    -------
-    tuple
-        Training and test data: features, float32, shape (N, 784), and labels 0 to 9, shape (N,).
-
-    Raises
-    ------
-    FileNotFoundError
-        If the files are missing; the message explains how to get them.
-    MemoryError
-        If 220 MB of memory are not available.
-
-    Notes
-    -----
-    Xiao, Rasul, Vollgraf (2017), "Fashion-MNIST: a novel image dataset for benchmarking machine learning algorithms".
+    The result is a pair for training and one for tests: features, float32, shape (N, 784), and labels 0 to 9, shape
+    (N,). ``path`` is the folder of the four IDX files, gzipped or not. By default it is the first of these that
+    contains them: the variable ``FASHION_MNIST``, ``share/datasets/fashion-mnist`` of the environment and the system,
+    the cache of Keras, and ``FashionMNIST/raw`` of torchvision in the working directory, in its ``data`` or
+    ``datasets``, in ``../data`` and in ``~/data``.
     The files may contain fewer images, or images of another size.
 
-    Examples
-    --------
+    Xiao, Rasul, Vollgraf (2017), "Fashion-MNIST: a novel image dataset for benchmarking machine learning algorithms".
+
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     for part in ("train", "t10k"):

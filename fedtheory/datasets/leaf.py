@@ -32,33 +32,13 @@ class _Samples(NamedTuple):
 def read_leaf(folder: str | Path, *, num_classes: int | None = None) -> FederatedData:
     """Clients of a LEAF folder, one per user, sorted by file name and by order within a file.
 
-    Parameters
-    ----------
-    folder
-        Folder that contains ``train`` and possibly ``test``, each with any number of ``.json`` files.
-    num_classes
-        Number of classes; by default one more than the largest label.
+    The folder contains ``train`` and possibly ``test``, each with any number of ``.json`` files. Samples of the users
+    of ``train`` in ``test`` (LEAF's split by sample) are held out by their clients; samples of other users (split by
+    user) are a common test set. ``num_classes`` is by default one more than the largest label. Images nested as lists
+    of rows are flattened. A ValueError names the file and the position of what is wrong.
 
-    Returns
-    -------
-    FederatedData
-        One client per user of ``train``, in that order. Samples of these users in ``test`` (LEAF's split by sample) are
-        held out by their clients; samples of other users (split by user) are a common test set.
+    Caldas et al. (2018), "LEAF: a benchmark for federated settings".
 
-    Raises
-    ------
-    ValueError
-        If a file is no JSON of this layout, a user occurs twice or has no training sample, ``test`` mixes users of
-        ``train`` with others, counts disagree, rows have unequal lengths, a value is not a finite number, or a label is
-        not an integer. The message contains file and position.
-
-    Notes
-    -----
-    Caldas et al. (2018), "LEAF: a benchmark for federated settings". Images nested as lists of rows are flattened. A
-    byte-order mark is skipped. Labels that begin at 1 leave the class 0 without samples.
-
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> shard = '{"users": ["a"], "num_samples": [2], "user_data": {"a": {"x": [[0.5], [1]], "y": [0, 1]}}}'
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -7,15 +7,15 @@ A partition is a list of index arrays, one per client, disjoint and covering eve
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
-from fedtheory.datasets.class_shares import checked_concentration, underflowing_shares
-from fedtheory.federation.client_data import FederatedData, Labels, without_words
+from fedtheory.datasets.class_shares import checked_concentration, pooled, underflowing_shares
+from fedtheory.federation.client_data import FederatedData, Labels
 from fedtheory.federation.sampled import checked_data
 
 __all__ = [
@@ -39,9 +39,8 @@ def dirichlet_partition(
     """Split each class among the clients, with shares from the symmetric Dirichlet law ``Dir_K(concentration)``.
 
     A small concentration gives clients of unequal sizes with few classes each. Clients with fewer than ``min_samples``
-    are filled up with random samples of the currently largest client.
-
-    The result is K arrays of row numbers, increasing, disjoint, covering 0..N-1.
+    are filled up with random samples of the currently largest client. The result is K arrays of row numbers,
+    increasing, disjoint, covering 0..N-1.
 
     Parameters
     ----------
@@ -66,7 +65,7 @@ def dirichlet_partition(
     >>> sorted(len(part) for part in parts), sorted(np.concatenate(parts).tolist())
     ([2, 4], [0, 1, 2, 3, 4, 5])
     """
-    y, num_clients, min_samples = _pooled(labels, num_clients, min_samples)
+    y, num_clients, min_samples = pooled(labels, num_clients, min_samples)
     concentration = checked_concentration(concentration)
     faulty, draw = validate.boolean("underflow", underflow), validate.generator(rng)
     parts: list[list[int]] = [[] for _ in range(num_clients)]
@@ -89,30 +88,14 @@ def shard_partition(
     """Cut the samples, sorted by class, into ``num_clients * shards_per_client`` shards and assign them at random.
 
     Every shard has a single class. A class gets a number of shards proportional to its number of samples, at least one,
-    with sizes that differ by at most 1.
+    with sizes that differ by at most 1. ``labels`` and the result are those of ``dirichlet_partition``.
 
-    The result is K arrays of row numbers, disjoint, covering 0..N-1.
-
-    Parameters
-    ----------
-    labels
-        Classes of the pooled samples, integers, shape (N,).
-
-    Raises
-    ------
-    ValueError
-        If there are fewer samples than shards, or fewer shards than classes.
-
-    Notes
-    -----
     FedALIGN, Appendix B.1 (uni-class shards), after McMahan et al. (2017), section 3, whose shards may mix classes.
 
-    Examples
-    --------
     >>> sorted(part.tolist() for part in shard_partition([1, 0, 1, 0], num_clients=2, shards_per_client=1))
     [[0, 2], [1, 3]]
     """
-    y, num_clients, shards_per_client = _pooled(labels, num_clients, shards_per_client, name="shards_per_client")
+    y, num_clients, shards_per_client = pooled(labels, num_clients, shards_per_client, name="shards_per_client")
     draw = validate.generator(rng)
     num_shards = num_clients * shards_per_client
     # Ties in random order, so that the samples of a class are assigned to its shards at random.
@@ -141,30 +124,19 @@ def power_law_partition(
     """Split the samples into parts with sizes proportional to draws from the density ``power x^(power-1)``.
 
     Each client first gets ``min_samples``; the rest of the N samples is shared in proportion to the draws, rounded by
-    the largest remainders.
+    the largest remainders. ``labels`` and the result are those of ``dirichlet_partition``.
 
-    The result is K arrays of row numbers, disjoint, covering 0..N-1.
+    If ``concentration`` is None, samples are assigned at random. Otherwise the class shares of a client are drawn from
+    the symmetric Dirichlet law over the classes. The clients get their samples one after the other, in random order;
+    samples of an exhausted class are replaced by samples of the client's other classes, or of any class.
 
-    Parameters
-    ----------
-    labels
-        Classes of the pooled samples, integers, shape (N,).
-    concentration
-        None assigns samples at random. Otherwise the class shares of a client are drawn from the symmetric Dirichlet
-        law over the classes. The clients get their samples one after the other, in random order; samples of an
-        exhausted class are replaced by samples of the client's other classes, or of any class.
-
-    Notes
-    -----
     Cho, Wang, Joshi (2020), Appendix F: density 3x^2 on (0, 1). GreedyFed (2024), Section IV: with label skew of
     concentration 1e-4, 0.1 or 100.
 
-    Examples
-    --------
     >>> [len(part) for part in power_law_partition([0] * 10, num_clients=3, min_samples=2)]
     [3, 3, 4]
     """
-    y, num_clients, min_samples = _pooled(labels, num_clients, min_samples)
+    y, num_clients, min_samples = pooled(labels, num_clients, min_samples)
     power = validate.double("power", validate.positive("power", power))
     draw = validate.generator(rng)
     uniform = 1.0 - draw.random(num_clients)
@@ -196,22 +168,10 @@ def _counts_by_class(left: Labels, size: int, concentration: float, draw: np.ran
 
 
 class Heterogeneity(NamedTuple):
-    """Heterogeneity of the clients' labels.
+    """Label distributions of the clients (K, C), the pooled one (C,), and their total variation distances (K,).
 
-    Attributes
-    ----------
-    sizes
-        Number of samples of each client, shape (K,).
-    label_distributions
-        Share of each class in each client, shape (K, C).
-    pooled_distribution
-        Share of each class in all samples, shape (C,).
-    total_variation
-        ``1/2 sum_c |share_kc - pooled share_c|`` of each client, shape (K,): 0 for equal laws, below 1.
-    mean_total_variation
-        Its average, weighted by the sizes.
-    num_classes_present
-        Number of classes that each client has samples of, shape (K,).
+    ``total_variation`` is ``1/2 sum_c |share_kc - pooled share_c|``: 0 for equal laws, below 1. Its mean is weighted by
+    the sizes. ``num_classes_present`` are the numbers of classes that each client has samples of, shape (K,).
     """
 
     sizes: Labels
@@ -239,18 +199,6 @@ def heterogeneity(data: FederatedData) -> Heterogeneity:
     distances = 0.5 * np.abs(distributions - pooled).sum(axis=1)
     present = np.count_nonzero(counts, axis=1)
     return Heterogeneity(data.sample_counts, distributions, pooled, distances, float(data.weights @ distances), present)
-
-
-def _pooled(labels: Any, num_clients: Any, per_client: Any, name: str = "min_samples") -> tuple[Labels, int, int]:
-    y = np.asarray(validate.counts("labels", without_words("labels", labels), low=0))
-    if y.ndim != 1:
-        message = f"labels must have 1 dimension, got shape {y.shape}"
-        raise ValueError(message)
-    num_clients, per_client = validate.count("num_clients", num_clients), validate.count(name, per_client)
-    if num_clients * per_client > y.size:
-        message = f"num_clients * {name} must be at most the {y.size} samples, got {num_clients} * {per_client}"
-        raise ValueError(message)
-    return y, num_clients, per_client
 
 
 def _fill_up(parts: list[list[int]], min_samples: int, draw: np.random.Generator) -> None:
@@ -287,36 +235,15 @@ def capped_dirichlet_partition(
     """Split each class in turn, with Dirichlet shares, among the clients that still have fewer than N/K samples.
 
     The shares are drawn from ``Dir_K(concentration)``; those of clients that already have N/K samples are removed, and
-    the others rescaled to sum 1. Everything is drawn again until every client has ``min_samples``. The sizes differ
-    less than those of ``dirichlet_partition``, which includes all clients and fills up small ones.
+    the others rescaled to sum 1. Everything is drawn again, at most a thousand times, until every client has
+    ``min_samples``. The sizes differ less than those of ``dirichlet_partition``, whose arguments and result these are.
 
-    The result is K arrays of row numbers, increasing, disjoint, covering 0..N-1.
-
-    Parameters
-    ----------
-    labels
-        Classes of the pooled samples, integers, shape (N,).
-    num_clients, min_samples
-        Number K of clients, and the smallest number of samples of a client; ``num_clients * min_samples`` may not
-        exceed N.
-
-    Raises
-    ------
-    ValueError
-        If a thousand draws leave a client with fewer than ``min_samples``.
-
-    Notes
-    -----
     The partition in the FMNIST experiments of Cho, Wang, Joshi (2020), after Yurochkin et al. (2019).
-
-    Examples
-    --------
-    The client with both samples of class 0 is excluded from class 1:
 
     >>> [len(part) for part in capped_dirichlet_partition([0, 0, 1, 1], 2, concentration=1.0, min_samples=2)]
     [2, 2]
     """
-    y, num_clients, min_samples = _pooled(labels, num_clients, min_samples)
+    y, num_clients, min_samples = pooled(labels, num_clients, min_samples)
     concentration = checked_concentration(concentration)
     draw = validate.generator(rng)
     for _ in range(_MOST_DRAWS):

@@ -16,77 +16,38 @@ from fedtheory.federation.quadratic import QuadraticFederation
 __all__ = ["least_squares_federation", "power_of_choice_quadratics"]
 
 
-def power_of_choice_quadratics(
-    num_clients: int = 30,
-    dim: int = 5,
-    rng: validate.RNGLike = 0,
-    *,
-    curvature_range: tuple[float, float] = (1.0, 20.0),
-    scale: float = 10.0,
-    power: float = 3.0,
-) -> QuadraticFederation:
+def power_of_choice_quadratics(num_clients: int = 30, dim: int = 5, rng: validate.RNGLike = 0) -> QuadraticFederation:
     """Draw the federation of Power-of-Choice, Appendix F.
 
-    ``H_k = h_k I`` with h_k uniform on ``curvature_range``; linear parts ``e_k ~ N(0, scale^2 I)``, where the paper
-    does not state the scale (errors are proportional to ``scale**2``); weights proportional to draws from the density
-    ``power x^(power-1)`` on (0, 1).
+    ``H_k = h_k I`` with h_k uniform on [1, 20]; linear parts ``e_k ~ N(0, 100 I)``, where the paper does not state the
+    scale (errors are proportional to its square); weights proportional to draws from the density ``3 x^2`` on (0, 1).
 
-    Parameters
-    ----------
-    curvature_range
-        Limits of h_k, positive and increasing.
-    scale
-        Standard deviation of the entries of e_k, at least 0.
-
-    Examples
-    --------
     >>> fed = power_of_choice_quadratics(num_clients=4, dim=2, rng=1)
     >>> fed.centers.shape, fed.smoothness <= 20
     ((4, 2), True)
     """
     num_clients, dim = validate.size("num_clients", num_clients), validate.size("dim", dim)
-    ends = validate.array("curvature_range", curvature_range, shape=(2,))
-    low, high = validate.positive("curvature_range", ends).tolist()
-    if low > high:
-        message = f"curvature_range must be increasing, got ({low}, {high})"
-        raise ValueError(message)
-    scale = validate.double("scale", validate.nonnegative("scale", scale))
-    validate.moderate("scale", scale, 1e50)
     streams = [np.random.default_rng(child) for child in validate.seed_sequence(rng).spawn(3)]
-    curvatures = low + (high - low) * streams[0].random(num_clients)
-    linear = scale * streams[1].standard_normal((num_clients, dim))
-    weights = power_law_weights(num_clients, streams[2], power=power)
+    curvatures = 1.0 + 19.0 * streams[0].random(num_clients)
+    linear = 10.0 * streams[1].standard_normal((num_clients, dim))
+    weights = power_law_weights(num_clients, streams[2])
     return QuadraticFederation.from_linear(curvatures, linear, weights)
 
 
-def power_law_weights(num_clients: int, rng: validate.RNGLike = 0, *, power: float = 3.0) -> validate.Array:
-    """Weights proportional to draws from the density ``power x^(power-1)`` on (0, 1), shape (num_clients,).
-
-    >>> power_law_weights(4, rng=0).round(2)
-    array([0.2 , 0.25, 0.27, 0.28])
-    """
-    power = validate.double("power", validate.positive("power", power))
+def power_law_weights(num_clients: int, rng: validate.RNGLike = 0) -> validate.Array:
+    """Weights proportional to draws from the density ``3 x^2`` on (0, 1), shape (num_clients,)."""
     # 1 - U is in (0, 1], so that no client has weight zero.
-    sizes = (1.0 - validate.generator(rng).random(validate.size("num_clients", num_clients))) ** (1.0 / power)
-    if not sizes.all():
-        message = f"power must be so large that every draw is above 0 in doubles, got {power}"
-        raise ValueError(message)
+    sizes = (1.0 - validate.generator(rng).random(validate.size("num_clients", num_clients))) ** (1.0 / 3.0)
     result: validate.Array = sizes / sizes.sum()
     return result
 
 
 def least_squares_federation(clients: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]], l2: float) -> QuadraticFederation:
-    r"""Ridge regression, ``F_k(w) = 1/(2 n_k) ||X_k w - y_k||^2 + l2/2 ||w||^2``, with weights ``n_k / n``.
+    """Ridge regression, ``F_k(w) = 1/(2 n_k) ||X_k w - y_k||^2 + l2/2 ||w||^2``, with weights ``n_k / n``.
 
-    Parameters
-    ----------
-    clients
-        One pair (X_k, y_k) per client, of shapes (n_k, v) and (n_k,).
-    l2
-        Ridge coefficient, positive, so that clients with fewer samples than features are strongly convex as well.
+    There is one pair (X_k, y_k) per client, of shapes (n_k, v) and (n_k,). ``l2`` is positive, so that clients with
+    fewer samples than features are strongly convex as well.
 
-    Examples
-    --------
     One sample x = 1, y = 2 and l2 = 1: ``1/2 (w - 2)^2 + 1/2 w^2`` has curvature 2, minimizer 1 and minimum 1.
 
     >>> fed = least_squares_federation([([[1.0]], [2.0])], l2=1.0)

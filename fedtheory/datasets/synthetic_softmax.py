@@ -28,21 +28,7 @@ _Streams = dict[str, np.random.SeedSequence]
 
 
 class SyntheticClients(NamedTuple):
-    """Models, feature means and sample sizes of the clients of Synthetic(alpha, beta).
-
-    Attributes
-    ----------
-    model_means, feature_means
-        u_k and B_k, shape (K,).
-    models, biases
-        W_k and b_k, shapes (K, C, f) and (K, C).
-    centers
-        v_k, shape (K, f).
-    scales
-        Standard deviations ``j^-0.6`` of the features, shape (f,).
-    sizes
-        Number of samples of each client, shape (K,).
-    """
+    """Clients: u_k and B_k (K,), W_k (K, C, f), b_k (K, C), v_k (K, f), feature deviations (f,), sizes (K,)."""
 
     model_means: Array
     feature_means: Array
@@ -88,12 +74,11 @@ def synthetic(
         Limits of a client's number of samples, including held-out ones. Without ``max_samples``, lognormal sizes are
         unlimited and those of the power law are at most 500.
     test_fraction
-        Share of held-out samples; a client with n samples keeps ``max(1, floor((1 - test_fraction) n))`` for training.
+        Share of held-out samples.
 
     Notes
     -----
-    Cho, Wang, Joshi (2020), section 5 and Appendix F, after Sahu et al. (2019), "Federated optimization in
-    heterogeneous networks", section 5.1. Both W_k and b_k have the mean u_k.
+    Cho, Wang, Joshi (2020), section 5 and Appendix F, after Sahu et al. (2019), section 5.1.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from numba import types
 from fedtheory._support.jit import is_compiled
 from fedtheory._support.progress import announced
 from fedtheory._support.validate import Array
-from fedtheory.engine.contract import Family, LocalWork
+from fedtheory.engine.contract import Family, LocalWork, refuse_batches
 from fedtheory.engine.faults import reason
 from fedtheory.engine.local_steps import begin, descend, finish
 from fedtheory.federation.own_losses import LossFederation
@@ -33,10 +33,7 @@ def own_family(fed: LossFederation, work: LocalWork) -> Family:
     A TypeError or ValueError is raised if a function cannot be compiled, draws random numbers, or is not the gradient
     of the other.
     """
-    if work.batch_size or work.num_batches:
-        name = "batch_size" if work.batch_size else "num_batches"
-        message = f"{name} must be None for a federation without samples, got {getattr(work, name)}"
-        raise ValueError(message)
+    refuse_batches(work)
     named, data = zip(("client_loss", "client_gradient"), fed.checked_functions, strict=True), numba.typeof(fed.data)
     kernels = _kernels(*(_own(name, function, data) for name, function in named))
     return Family(OwnArrays(fed.data, fed.weights), *kernels, reference=0.0)

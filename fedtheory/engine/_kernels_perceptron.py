@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from fedtheory._support.jit import compiled, compiled_with_reordering, inlined
-from fedtheory.engine._perceptron_coalitions import with_products
 from fedtheory.engine._perceptron_passes import (
     backward,
     forward,
@@ -46,8 +45,7 @@ def perceptron_family(
     check_batches(work)
     slots: tuple[Any, Any, Any] = (_losses, _train, _excess)
     private = ("order", "known_losses", "known_model", "padded", "blocks", "hidden", "batch")
-    arrays = laid_out(fed, shapes)
-    return Family(arrays, *slots, 0.0, private, tuple(shapes), _mistakes, sharing=with_products, compilation=40)
+    return Family(laid_out(fed, shapes), *slots, 0.0, private, tuple(shapes), _mistakes, compilation=40)
 
 
 def check_batches(work: LocalWork) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from fedtheory._support.jit import compiled, inlined
 from fedtheory._support.validate import Array
-from fedtheory.engine.contract import Family, LocalWork
+from fedtheory.engine.contract import Family, LocalWork, refuse_batches
 from fedtheory.engine.local_steps import begin, descend, finish
 from fedtheory.federation.quadratic import QuadraticFederation
 
@@ -28,10 +28,7 @@ class QuadraticArrays(NamedTuple):
 
 def quadratic_family(fed: QuadraticFederation, work: LocalWork) -> Family:
     """Lay out a federation for the round loop, with the fastest kernels for the requested local work."""
-    if work.batch_size or work.num_batches:
-        name = "batch_size" if work.batch_size else "num_batches"
-        message = f"{name} must be None for a federation without samples, got {getattr(work, name)}"
-        raise ValueError(message)
+    refuse_batches(work)
     reports = work.track_losses
     nothing_else = LocalWork(0.0, 0.0, 0.0, 0.0, 0, by_epoch=False, track_losses=reports)
     plain = work.correction.size == 0 and work[:-1] == nothing_else[:-1]

@@ -15,7 +15,7 @@ from fedtheory.engine._softmax_blocks import BLOCK, take
 from fedtheory.federation.perceptron import PerceptronFederation
 from fedtheory.federation.softmax import SoftmaxFederation
 
-__all__ = ["backward", "forward", "forward_dropping", "layer", "onward", "pad", "share_of_mistakes"]
+__all__ = ["backward", "forward", "forward_dropping", "layer", "pad", "share_of_mistakes"]
 
 
 @inlined
@@ -41,12 +41,6 @@ def pad(model, layers, padded):
 def forward(problem, rows, first, size):
     """Copy rows into the batch and write the outputs of every layer; those of the last layer are the logits."""
     _enter(problem, rows, first, size)
-    onward(problem, size)
-
-
-@compiled
-def onward(problem, size):
-    """Write the outputs of the layers above the first one, whose outputs are given."""
     for index in range(1, problem.layers.shape[0]):
         _rise(problem, index, _rectified(problem, index, size), size)
 
@@ -143,7 +137,6 @@ def _pass_where_positive(back, inputs, num_units, size, scale, block):
             block[unit, s] = back[s, unit] * scale if inputs[s, unit] > 0.0 else 0.0
 
 
-Rooms = np.ndarray[tuple[int, int, int, int], np.dtype[np.float64]]
 Whole = npt.NDArray[np.int64]
 
 
@@ -152,14 +145,12 @@ class PerceptronArrays(NamedTuple):
 
     ``features`` (N, P) end with the constant 1 and zeros. ``labels`` and ``rows`` (0..N-1) are (N,). ``layers`` (L, 6)
     holds for each layer the number of units, the number of inputs including the constant, the padded numbers of rows
-    and columns, and the offsets of its matrix and its block. ``dropout`` (L,) is the share of each layer's outputs that
-    is dropped in training, 0 for the last layer. ``order`` holds each client's rows in the order of the current
-    shuffle. ``known_losses`` (K,) are the losses at ``known_model`` (v,). ``padded`` (4, total) holds weights,
-    gradient, velocity and the server's weights. ``blocks`` holds a layer's outputs (rows + 2, BLOCK); its last two rows
-    are scratch. ``hidden`` (L, BLOCK, widest) holds the inputs of each layer after the first, sample by sample, and in
-    the place of the first layer their derivatives. ``batch`` holds the numbers of the samples in the block, and
-    ``counting`` is 0, 1, 2, ... ``products`` (M + 1, blocks, rows, BLOCK) holds the first layer's outputs of the
-    server's model and of M updates for all samples; it is empty unless coalitions are valued.
+    and columns, and the offsets of its matrix and its block. ``dropout`` (L,) is 0 for the last layer. ``order`` holds
+    each client's rows in the order of the current shuffle. ``known_losses`` (K,) are the losses at ``known_model``
+    (v,). ``padded`` (4, total) holds weights, gradient, velocity and the server's weights. ``blocks`` holds a layer's
+    outputs (rows + 2, BLOCK); its last two rows are scratch. ``hidden`` (L, BLOCK, widest) holds the inputs of each
+    layer after the first, sample by sample, and in place of the first layer their derivatives. ``batch`` holds the
+    numbers of the samples in the block, and ``counting`` is 0, 1, 2, ...
     """
 
     features: Array
@@ -178,7 +169,6 @@ class PerceptronArrays(NamedTuple):
     blocks: Array
     hidden: Array
     batch: Whole
-    products: Rooms
 
 
 def laid_out(fed: SoftmaxFederation | PerceptronFederation, shapes: Sequence[tuple[int, int]]) -> PerceptronArrays:
@@ -208,5 +198,4 @@ def laid_out(fed: SoftmaxFederation | PerceptronFederation, shapes: Sequence[tup
         blocks=np.zeros((blocks[-1], BLOCK)),
         hidden=hidden,
         batch=np.zeros(BLOCK, dtype=np.int64),
-        products=np.zeros((0, 0, 0, 0)),
     )

@@ -1,9 +1,8 @@
 """Declarations of the slots, arguments and records of the round loop.
 
 The loop calls a family's kernels (``KERNELS``), a strategy's rules (``fedtheory.selection.rules``) and a method's
-(``fedtheory.methods.rules``). To add a slot, add an entry to one of these tables and a call to the loop. To add a
-record, add an entry to ``RECORDS`` and a line to the loop. Signatures, error messages and the page *Contracts* of the
-documentation are generated from the entries.
+(``fedtheory.methods.rules``). Signatures, error messages and the page *Contracts* of the documentation are generated
+from the entries. To add a slot or a record, add an entry to a table and a line to the loop.
 """
 
 from collections.abc import Callable
@@ -17,7 +16,7 @@ from fedtheory.methods.rules import METHOD_ARGUMENTS, METHOD_RULES
 from fedtheory.selection import rules
 from fedtheory.selection.rules import RULES, Argument, Slot
 
-__all__ = ["Family", "LocalWork"]
+__all__ = ["Family", "LocalWork", "refuse_batches"]
 
 _NO_CORRECTION = np.empty(0)
 
@@ -41,16 +40,21 @@ class LocalWork(NamedTuple):
     correction: Array = _NO_CORRECTION
 
 
+def refuse_batches(work: LocalWork) -> None:
+    """Raise ValueError if mini-batches are requested from a federation without samples."""
+    for name in ("batch_size", "num_batches"):
+        if getattr(work, name):
+            message = f"{name} must be None for a federation without samples, got {getattr(work, name)}"
+            raise ValueError(message)
+
+
 @dataclass(frozen=True, eq=False)
 class Family:
     """Layout of a problem for the round loop: a NamedTuple of arrays, three kernels, and the reference value of excess.
 
-    ``mistakes`` takes the arguments of ``losses`` and writes the shares of misclassified samples; None if the family is
-    not a classifier. ``sharing`` takes this family and the largest number of clients per round, and returns a family
-    with the kernel ``coalition``, which evaluates coalitions faster than ``excess``; None if there is no such kernel.
-    ``private`` contains the names of the arrays, or records of arrays, that the kernels write; each replicate gets its
-    own copy. ``shapes`` are the shapes of the parameter matrices of a model, where federations of the same dimension
-    can differ in them. ``compilation`` is about the processor time of the first run, in seconds, for a message.
+    ``mistakes`` takes the arguments of ``losses`` and writes the shares of misclassified samples. ``private`` contains
+    the names of the arrays that the kernels write; each replicate gets its own copy. ``shapes`` are those of the
+    parameter matrices of a model. ``compilation`` is the rough processor time of the first run in seconds.
     """
 
     arrays: Any
@@ -61,8 +65,6 @@ class Family:
     private: tuple[str, ...] = ()
     shapes: tuple[tuple[int, int], ...] = ()
     mistakes: Callable[..., Any] | None = None
-    coalition: Callable[..., Any] | None = None
-    sharing: "Callable[[Family, int], Family] | None" = None
     compilation: int = 10
 
     def own_arrays(self) -> Any:
@@ -87,7 +89,6 @@ ARGUMENTS = {
     ),
     "step_sizes": Argument("float64", ("L",), "step sizes of the local steps"),
     "work": Argument("work", (), "the ``LocalWork``: noise, FedProx weight, momentum, batches"),
-    "coalition": Argument("int64", (), "members among the chosen, a bit for each; -1 once before those of a round"),
     "velocity": Argument("float64", ("v",), "scratch"),
     "slope": Argument("float64", ("v",), "scratch"),
 }
@@ -112,12 +113,6 @@ KERNELS = {
         ("losses",),
         "void",
         "evaluates shares of misclassified samples; None without classes",
-    ),
-    "coalition": Slot(
-        ("problem", "server_model", "updates", "coefficients", "coalition"),
-        (),
-        "float64",
-        "returns ``excess`` at the weighted mean of a coalition's models; None if that is no faster",
     ),
 }  # fmt: skip
 

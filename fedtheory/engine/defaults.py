@@ -67,11 +67,6 @@ def _no_mistakes(problem, model, candidates, batch_size, rng, losses):
     pass
 
 
-@compiled
-def _no_coalition(problem, server_model, updates, coefficients, coalition):
-    return 0.0
-
-
 DEFAULTS = {
     "attend": _everyone_attends,
     "propose": _no_candidates,
@@ -83,5 +78,4 @@ DEFAULTS = {
     "compress": _whole_message,
     "combine": _no_combination,
     "mistakes": _no_mistakes,
-    "coalition": _no_coalition,
 }

@@ -29,14 +29,8 @@ def first_rounds(
     """Return the chosen clients and their coefficients in each draw, shape (num_draws, m), padded with zeros.
 
     Every draw is a first round with fresh memory, in which all updates, of ``dim`` coordinates, are 0. The weights and
-    losses of the clients have the shape (K,). Compiled rules and rules in plain Python give the same draws. A
-    ValueError is raised if a rule names a client that does not exist or writes a coefficient that is not finite.
-
-    >>> from fedtheory.selection.power_of_choice import PowerOfChoice
-    >>> weights, losses, rng = np.array([0.5, 0.25, 0.25]), np.array([2.0, 3.0, 1.0]), np.random.default_rng(0)
-    >>> chosen, coefficients = first_rounds(PowerOfChoice(1, 3).rules(weights, 1), weights, losses, 1, 4, rng)
-    >>> chosen.tolist(), coefficients.tolist()
-    ([[1], [1], [1], [1]], [[1.0], [1.0], [1.0], [1.0]])
+    losses of the clients have the shape (K,). A ValueError is raised if a rule names a client that does not exist or
+    writes a coefficient that is not finite.
     """
     validate.instance("rules", rules, Rules, "the Rules of a strategy")
     validate.instance("rng", rng, np.random.Generator, "a numpy.random.Generator")

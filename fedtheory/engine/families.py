@@ -24,9 +24,8 @@ def layout(fed: object, work: LocalWork) -> Family:
 
     The type of the federation determines the layout; a TypeError is raised if none is registered for it.
 
-    >>> from fedtheory.engine.contract import LocalWork
-    >>> from fedtheory.federation.quadratic import QuadraticFederation
-    >>> fed = QuadraticFederation([1.0, 1.0], [[0.0], [4.0]], [0.5, 0.5])
+    >>> import fedtheory as ft
+    >>> fed = ft.QuadraticFederation([1.0, 1.0], [[0.0], [4.0]], [0.5, 0.5])
     >>> work = LocalWork(0.0, 0.0, 0.0, 0.0, batch_size=0, by_epoch=False, track_losses=False)
     >>> layout(fed, work).reference == fed.minimum
     True

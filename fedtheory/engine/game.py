@@ -1,8 +1,8 @@
-"""Values of a round's clients, compiled: all coalitions, random orders, or truncated random orders (GTG-Shapley).
+"""Values of a round's clients, compiled: all coalitions, or truncated random orders (GTG-Shapley).
 
 The utility of a coalition is minus the validation loss of the weighted mean of its members' models. The utility of the
 empty coalition is minus the loss of the model before the round. Each coalition is evaluated when it is first needed.
-The compiled estimators use the same random draws and stopping rules as those of ``fedtheory.valuation``.
+The compiled estimator uses the same random draws and stopping rule as ``fedtheory.valuation.gtg_shapley``.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
@@ -11,40 +11,32 @@ import numpy as np
 
 from fedtheory._support.jit import jitable
 
-__all__ = ["EXACT", "METHODS", "PERMUTATION", "TRUNCATED", "value_cohort"]
+__all__ = ["EXACT", "METHODS", "TOLERANCE", "TRUNCATED", "value_cohort"]
 
-EXACT, TRUNCATED, PERMUTATION = 0, 1, 2
-METHODS = {"exact": EXACT, "gtg": TRUNCATED, "permutation": PERMUTATION}
+EXACT, TRUNCATED = 0, 1
+METHODS = {"exact": EXACT, "gtg": TRUNCATED}
+TOLERANCE = 1e-4
 _WINDOW, _FEWEST, _CLOSE = 10, 20, 0.01
 _MOST_PER_PLAYER = 50
 
 
 @jitable
-def value_cohort(
-    excess, coalition, shares_products, problem, start, updates, shares, method, tolerance, num_orders, rng, known,
-    model, values,
-):  # fmt: skip
+def value_cohort(excess, problem, start, updates, shares, method, tolerance, rng, known, model, values):
     """Write the values of ``updates`` (n, v) with weights ``shares`` (n,); return the number of losses evaluated.
 
-    ``excess`` is the kernel for the loss of a model, ``coalition`` that for the loss of a coalition, which is used if
-    ``shares_products``. ``known`` (at least 2^n,) and ``model`` (v,) are scratch. All values are NaN if a loss is not
-    finite.
+    ``excess`` is the kernel for the loss of a model. ``known`` (at least 2^n,) and ``model`` (v,) are scratch. All
+    values are NaN if a loss is not finite.
     """
     n = shares.size
     for number in range(1 << n):
         known[number] = np.inf
-    if shares_products:
-        coalition(problem, start, updates, shares, -1)
     if method == EXACT:
         for number in range(1 << n):
-            _utility(excess, coalition, shares_products, problem, start, updates, shares, known, model, number)
+            _utility(excess, problem, start, updates, shares, known, model, number)
         _from_all(known, values, n)
     else:
-        gains = np.zeros((_MOST_PER_PLAYER * n if method == TRUNCATED else num_orders, n))
-        seen = _walk(
-            excess, coalition, shares_products, problem, start, updates, shares, method == TRUNCATED, tolerance, rng,
-            known, model, gains,
-        )  # fmt: skip
+        gains = np.zeros((_MOST_PER_PLAYER * n, n))
+        seen = _walk(excess, problem, start, updates, shares, tolerance, rng, known, model, gains)
         for k in range(n):
             values[k] = _sum(gains, k, seen) / seen if seen > 0 else 0.0
     asked, finite = 0, True
@@ -65,39 +57,33 @@ def _sum(rows, column, size):
 
 
 @jitable
-def _walk(
-    excess, coalition, shares_products, problem, start, updates, shares, truncates, tolerance, rng, known, model,
-    gains,
-):  # fmt: skip
+def _walk(excess, problem, start, updates, shares, tolerance, rng, known, model, gains):
     """Write the marginal contributions along random orders, one row per order; return the number of orders."""
     most, n = gains.shape
-    grand = _utility(excess, coalition, shares_products, problem, start, updates, shares, known, model, (1 << n) - 1)
-    empty = _utility(excess, coalition, shares_products, problem, start, updates, shares, known, model, 0)
-    if truncates and abs(grand - empty) < tolerance:
+    grand = _utility(excess, problem, start, updates, shares, known, model, (1 << n) - 1)
+    empty = _utility(excess, problem, start, updates, shares, known, model, 0)
+    if abs(grand - empty) < tolerance:
         return 0
     for seen in range(most):
         before, arrived = empty, 0
-        for player in _order(n, seen % n if truncates else -1, rng):
-            if truncates and abs(grand - before) < tolerance:
+        for player in _order(n, seen % n, rng):
+            if abs(grand - before) < tolerance:
                 break
             arrived |= 1 << player
-            after = _utility(excess, coalition, shares_products, problem, start, updates, shares, known, model, arrived)
+            after = _utility(excess, problem, start, updates, shares, known, model, arrived)
             gains[seen, player] = after - before
             before = after
-        if truncates and (seen + 1) % n == 0 and _converged(gains, seen + 1):
+        if (seen + 1) % n == 0 and _converged(gains, seen + 1):
             return seen + 1
     return most
 
 
 @jitable
-def _utility(excess, coalition, shares_products, problem, start, updates, shares, known, model, number):
+def _utility(excess, problem, start, updates, shares, known, model, number):
     """Minus the loss of a coalition's model up to a constant, evaluated once; ``known`` is infinite before that."""
     if known[number] == np.inf:
-        if shares_products:
-            loss = coalition(problem, start, updates, shares, number)
-        else:
-            _write_mean(start, updates, shares, number, model)
-            loss = excess(problem, model)
+        _write_mean(start, updates, shares, number, model)
+        loss = excess(problem, model)
         known[number] = -loss if np.isfinite(loss) else np.nan
     return known[number]
 
@@ -135,9 +121,7 @@ def _from_all(known, values, n):
 
 @jitable
 def _order(n, first, rng):
-    """Draw a uniform random order of the players; if ``first`` is at least 0, it comes first."""
-    if first < 0:
-        return rng.permutation(n)
+    """Draw a random order of the players with the given first one."""
     order = np.empty(n, dtype=np.int64)
     order[0] = first
     rest = rng.permutation(n - 1)

@@ -1,7 +1,7 @@
 """Heterogeneous clients for ``fedavg``: numbers of local steps, and privacy noise."""
 
 from dataclasses import dataclass
-from typing import Literal, final
+from typing import Any, Literal, final
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +9,9 @@ import numpy.typing as npt
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
 
-__all__ = ["Stragglers", "privacy_noise"]
+__all__ = ["Stragglers", "noise_variances", "own_steps", "privacy_noise"]
+
+Whole = npt.NDArray[np.int64]
 
 
 @final
@@ -18,9 +20,7 @@ class Stragglers:
     """Numbers of local steps with stragglers: a random fraction of the clients completes fewer epochs.
 
     ``round(fraction K)`` clients, a uniform subset, take a number of epochs that is uniform on 1..E; the others take E.
-
-    GreedyFed (2024), Section IV, sets ``E_k`` "similar to" FedProx and does not say whether it is drawn in each round.
-    FedProx draws it in each round.
+    GreedyFed (2024), Section IV, does not say whether it is drawn in each round, as in FedProx.
 
     Parameters
     ----------
@@ -29,15 +29,9 @@ class Stragglers:
     num_epochs, num_batches
         E, and steps per epoch.
     drawn
-        ``once``: the slow clients and their numbers of epochs are the same in all rounds. ``each round``: both are
-        drawn in each round.
+        Whether the slow clients and their numbers of epochs are drawn ``once`` or in ``each round``.
     seed
         Seed of the draws, which are the same for all replicates.
-
-    Examples
-    --------
-    >>> Stragglers(0.4, 3, num_batches=5).local_steps(num_clients=5, num_rounds=2)
-    array([15, 15,  5, 15,  5])
     """
 
     fraction: float
@@ -53,7 +47,7 @@ class Stragglers:
         validate.choice("drawn", self.drawn, ("once", "each round"))
         validate.count("seed", self.seed, 0)
 
-    def local_steps(self, num_clients: int, num_rounds: int) -> npt.NDArray[np.int64]:
+    def local_steps(self, num_clients: int, num_rounds: int) -> Whole:
         """Return the local steps of each client, shape (K,), or of each client in each round, shape (T, K)."""
         validate.size("num_clients", num_clients)
         validate.size("num_rounds", num_rounds, 0)
@@ -68,10 +62,10 @@ class Stragglers:
 
 
 def privacy_noise(num_clients: int, sigma: float, rng: RNGLike = 0) -> Array:
-    """Variances ``sigma_k^2`` of the noise that clients add to returned parameters, shape (K,).
+    """Variances ``sigma_k^2`` of the noise that clients add to returned parameters (``fedavg(returned_noise=)``), (K,).
 
     The standard deviations are ``sigma_k = (j - 1) sigma / K`` for the client at position j = 1..K of a random order.
-    For ``fedavg(returned_noise=...)``. Source: GreedyFed (2024), Section IV.
+    Source: GreedyFed (2024), Section IV.
 
     >>> print(sorted(privacy_noise(4, sigma=8.0).tolist()))
     [0.0, 4.0, 16.0, 36.0]
@@ -80,3 +74,27 @@ def privacy_noise(num_clients: int, sigma: float, rng: RNGLike = 0) -> Array:
     largest = validate.moderate("sigma", validate.double("sigma", validate.nonnegative("sigma", sigma)), 1e300)
     deviations: Array = validate.generator(rng).permutation(num_clients) * largest / num_clients
     return deviations**2
+
+
+def own_steps(local_steps: Any, num_clients: int, num_rounds: int) -> tuple[int, Whole]:
+    """Return the largest number of local steps, and those of clients, in one row or one per round, if they differ."""
+    if isinstance(local_steps, Stragglers):
+        all_epochs = local_steps.num_epochs * local_steps.num_batches
+        return all_epochs, np.atleast_2d(local_steps.local_steps(num_clients, num_rounds))
+    given = validate.unmasked("local_steps", local_steps)
+    if given.ndim == 0:
+        return validate.count("local_steps", local_steps), np.empty((0, num_clients), dtype=np.int64)
+    counts: Whole = validate.counts("local_steps", given)
+    validate.array("local_steps", counts, shape=(num_clients,) if counts.ndim == 1 else (num_rounds, num_clients))
+    # the loop is compiled for writable arrays, although it does not write to this one
+    return int(counts.max(initial=1)), np.array(np.atleast_2d(counts), order="C")
+
+
+def noise_variances(variance: Any, num_clients: int) -> Array:
+    """Return the variance of the noise on each client's returned parameters, shape (K,); empty if there is no noise."""
+    variances = validate.array("returned_noise", validate.nonnegative("returned_noise", variance))
+    if not variances.any():
+        return np.empty(0)
+    if variances.ndim == 0:
+        return np.full(num_clients, float(variances))
+    return validate.array("returned_noise", variances, shape=(num_clients,))

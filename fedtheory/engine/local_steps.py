@@ -32,10 +32,7 @@ def descend(slope, step_size, work, rng, server_model, velocity, model):
     """Take one step along the negative gradient ``slope`` of the client's loss, with the settings ``work``.
 
     The step changes ``velocity`` and ``model``, shape (v,) each. ``server_model`` is the model at which the client's
-    round began, and ``rng`` the stream of the gradient noise.
-
-    The slope at 2 is 5, and the proximal term adds 3 (2 - 1). Without velocity the step leads to 2 - 8/4, and with the
-    previous velocity 7/2 to 2 - (8 + 7)/4.
+    round began, and ``rng`` the stream of the gradient noise. Here the proximal term adds 3 (2 - 1) to the slope 5:
 
     >>> from fedtheory.engine.contract import LocalWork
     >>> model, velocity = np.array([2.0]), np.array([7.0])

@@ -27,7 +27,7 @@ import numpy.typing as npt
 from fedtheory._support.jit import compiled, jitable
 from fedtheory._support.validate import Array
 from fedtheory.engine.contract import SLOTS
-from fedtheory.engine.game import value_cohort
+from fedtheory.engine.game import TOLERANCE, value_cohort
 from fedtheory.selection.availability import keep_present, update_weights
 
 __all__ = ["BATCH", "NUMBERS", "ROWS", "Extra", "Numbers", "State", "run_replicates"]
@@ -66,10 +66,7 @@ class Numbers(NamedTuple):
     has_method: bool
     needs_different_clients: bool
     combines: bool
-    shares_products: bool
     valuation: int
-    num_orders: int
-    tolerance: float
     server_step_size: float
 
 
@@ -127,7 +124,7 @@ class Extra(NamedTuple):
 
 @compiled
 def run_replicates(  # noqa: PLR0915 # one loop, in the order of the list above
-    problem, validation, test, losses, train, excess, propose, select, weigh, observe, mistakes, coalition, attend,
+    problem, validation, test, losses, train, excess, propose, select, weigh, observe, mistakes, attend,
     correct, message, compress, combine, value, n, s, x, work, stop, rngs, attendance_rng, method_rng, recorded, counts,
     ended,
 ):  # fmt: skip
@@ -312,8 +309,8 @@ def run_replicates(  # noqa: PLR0915 # one loop, in the order of the list above
                 if n.valuation >= 0 and size > 0:
                     report[0] = _EXCESS
                     totals[_COALITIONS] += value_cohort(
-                        excess, coalition, n.shares_products, validation, server_model, updates, coefficients,
-                        n.valuation, n.tolerance, n.num_orders, selection_rng, x.known, change, x.values[:size],
+                        excess, validation, server_model, updates, coefficients,
+                        n.valuation, TOLERANCE, selection_rng, x.known, change, x.values[:size],
                     )  # fmt: skip
                     if not is_finite(x.values[:size]):
                         ended[r] = t + 1

@@ -22,18 +22,7 @@ Clients = npt.NDArray[np.int64]
 
 
 class Played(NamedTuple):
-    """Result of a round.
-
-    Attributes
-    ----------
-    asked
-        Clients that reported their losses, shape (d,).
-    chosen, updates, coefficients
-        Clients that trained, shape (m,), their model differences, shape (m, v), and the coefficients of these
-        differences.
-    extra
-        Number of floats that clients send in addition to updates and losses.
-    """
+    """Clients that reported losses (d,) and that trained (m,), updates (m, v), coefficients, and other floats sent."""
 
     asked: Clients
     chosen: Clients
@@ -53,18 +42,14 @@ def play_round(
 ) -> Played:
     """Run the rules of one round in the order of the round loop, with all clients present.
 
-    The rules may change ``memory``. The objective weights have the shape (K,), and rounds are numbered from 0.
-    ``losses_of`` and ``updates_of`` map clients to their losses, shape (d,), and to their model differences, shape
-    (m, v).
-
-    Both clients report their losses, and the client with the larger loss trains.
+    The rules may change ``memory``. ``losses_of`` and ``updates_of`` map clients to their losses, shape (d,), and to
+    their model differences, shape (m, v). Here the client with the larger loss trains:
 
     >>> from fedtheory.selection.power_of_choice import PowerOfChoice
     >>> weights, losses, updates = np.array([0.5, 0.5]), np.array([2.0, 3.0]), np.array([[5.0], [7.0]])
     >>> rules, rng = PowerOfChoice(1, 2).rules(weights, 1), np.random.default_rng(0)
-    >>> played = play_round(rules, rules.memory, weights, 0, rng, losses.__getitem__, updates.__getitem__)
-    >>> played.chosen, played.coefficients @ played.updates
-    (array([1]), array([7.]))
+    >>> play_round(rules, rules.memory, weights, 0, rng, losses.__getitem__, updates.__getitem__).chosen
+    array([1])
     """
     known = _given(rules, memory, weights, round_index, rng)
     weights = known["weights"]
@@ -91,23 +76,7 @@ def play_round(
 def after_round(
     rules: Rules, memory: Array, weights: Array, round_index: int, rng: np.random.Generator, played: Played, **seen: Any
 ) -> None:
-    """Call the rules that value and observe the result of a round.
-
-    The strategy trains both clients, and counts in its memory, from 2 on, who has trained.
-
-    >>> def both(*known):
-    ...     known[-1][:] = [0, 1]
-    ...     return 2
-    >>> def count(round_index, table, memory, weights, chosen, *seen):
-    ...     memory[0] += chosen.size
-    >>> rules = Rules(select=both, observe=count, max_selected=2, memory=np.array([2.0]))
-    >>> weights, rng = np.array([0.5, 0.5]), np.random.default_rng(0)
-    >>> played = play_round(rules, rules.memory, weights, 0, rng, np.ones(2).__getitem__, np.eye(2).__getitem__)
-    >>> seen = {"server_model": np.zeros(2), "model": np.ones(2), "mean_losses": np.ones(2)}
-    >>> after_round(rules, rules.memory, weights, 0, rng, played, **seen)
-    >>> rules.memory
-    array([4.])
-    """
+    """Call the rules that value and observe the result of a round."""
     known = _given(rules, memory, weights, round_index, rng)
     for name, rule in (("value", rules.value), ("observe", rules.observe)):
         if rule is not None:

@@ -39,7 +39,7 @@ _ARRAYS = ("problem", "validation", "test")
 _CORE = ("losses", "train", "excess", "propose", "select", "weigh", "observe")
 # Additional processor time of compilation with the steps in brackets of the round loop.
 _EXTRA_SECONDS = 25
-_OPTIONAL = ("mistakes", "coalition", "attend", "correct", "message", "compress", "combine", "value")
+_OPTIONAL = ("mistakes", "attend", "correct", "message", "compress", "combine", "value")
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,11 +132,7 @@ class Functions:
 
 
 def functions_of(job: Job) -> Functions:
-    """Fill the slots, and compile a user's rules with checked indices.
-
-    A TypeError is raised if a rule does not follow the signature of its slot, or the arrays of two federations differ
-    in their types.
-    """
+    """Fill the slots, and compile a user's rules with checked indices; TypeError if a rule does not fit its slot."""
     for family in (job.validation, job.test):
         if family is not None and numba.typeof(family.arrays) != numba.typeof(job.family.arrays):
             message = "validation and test samples must have arrays of the types of those of fed, got others"
@@ -345,10 +341,7 @@ def _numbers(job: Job) -> Numbers:
         has_method=method is not None,
         needs_different_clients=method is not None and method.state_size > 0,
         combines=method is not None and method.combine is not None,
-        shares_products=job.family.coalition is not None,
-        valuation=-1 if how is None else METHODS[how.method],
-        num_orders=0 if how is None else how.num_permutations,
-        tolerance=0.0 if how is None else float(how.tolerance),
+        valuation=-1 if how is None else METHODS[how],
         server_step_size=float(job.server_step_size),
     )  # fmt: skip
 

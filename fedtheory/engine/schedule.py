@@ -74,11 +74,7 @@ class Halving:
 
 
 def step_sizes(step_size: Any, num_rounds: int, local_steps: int) -> Array:
-    """All step sizes, shape (num_rounds * local_steps,), from a number, an array of that shape or a schedule.
-
-    >>> step_sizes(0.5, num_rounds=2, local_steps=1), step_sizes([0.5, 0.25], num_rounds=1, local_steps=2)
-    (array([0.5, 0.5]), array([0.5 , 0.25]))
-    """
+    """All step sizes, shape (num_rounds * local_steps,), from a number, an array of that shape or a schedule."""
     num_steps = _num_steps(num_rounds, local_steps)
     if step_size is None or isinstance(step_size, type | FunctionType | str):
         got = f"the class {step_size.__name__}" if isinstance(step_size, type) else truncate(step_size)

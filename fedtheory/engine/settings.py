@@ -12,10 +12,9 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.validate import RNGLike
 from fedtheory._support.wording import truncate
-from fedtheory.engine.clients import noise_variances, own_steps
 from fedtheory.engine.contract import RECORDS, Family, LocalWork
 from fedtheory.engine.families import layout, refuse_unknown
-from fedtheory.engine.heterogeneity import Stragglers
+from fedtheory.engine.heterogeneity import Stragglers, noise_variances, own_steps
 from fedtheory.engine.replicates import Job
 from fedtheory.engine.schedule import step_sizes
 from fedtheory.federation.client_data import FederatedData, test_samples
@@ -42,11 +41,10 @@ _NONNEGATIVE = ("gradient_noise", "relative_noise", "proximal_weight")
 @final
 @dataclass(frozen=True, eq=False)
 class Settings:
-    """The validated arguments of ``fedavg`` that determine its result.
+    """The validated arguments of ``fedavg`` that determine its result; ``fedavg(**vars(settings))`` repeats the run.
 
-    They are the objects that were passed to ``fedavg``, except that writable arrays are copied, a selection function is
-    wrapped as a strategy, and the seed is a seed sequence from which nothing has been spawned.
-    ``fedavg(**vars(settings))`` therefore repeats the run.
+    Writable arrays are copied, a selection function becomes a strategy, and the seed is a seed sequence from which
+    nothing has been spawned.
     """
 
     fed: Federation
@@ -121,6 +119,7 @@ class Settings:
             **{name: getattr(self, name) or 0 for name in _COUNTS},
             "server_step_size": self.server_step_size,
             **({} if self.method is None else {"method": repr(self.method)}),
+            "num_replicates": self.num_replicates,
         }
 
     def job(self) -> Job:
@@ -134,17 +133,12 @@ class Settings:
         if methodical is not None:
             self._check_method(methodical, rules, tau)
         family = _asking(layout(fed, work), rules, strategy)
-        valuing = _valuing(fed, family, self.validation, work, rules)
         return Job(
             strategy=strategy,
-            family=replace(
-                family,
-                mistakes=family.mistakes if "accuracy" in self.record else None,
-                coalition=None if valuing is None else valuing.coalition,
-            ),
+            family=family if "accuracy" in self.record else replace(family, mistakes=None),
             # Evaluated before the run, since a family may raise an error or need time to compute it.
             minimum=_minimum(fed) if "gap" in self.record else 0.0,
-            validation=valuing,
+            validation=_valuing(fed, family, self.validation, work, rules),
             test=_testing(fed, family, self.test, work) if "accuracy" in self.record else None,
             rules=rules,
             weights=np.array(fed.weights),
@@ -256,7 +250,7 @@ def _valuing(
 ) -> Family | None:
     """Lay out the validation federation if clients are valued; it needs no batches."""
     if validation is None:
-        return None if rules.valuation is None else _sharing(family, rules)
+        return None if rules.valuation is None else family
     if type(validation) is not type(fed):
         message = f"validation must be a {type(fed).__name__} as fed is, got a {type(validation).__name__}"
         raise TypeError(message)
@@ -271,12 +265,7 @@ def _valuing(
     if found.excess is not family.excess:
         message = "validation must have the losses of fed, got others: other functions, or curvatures of another form"
         raise ValueError(message)
-    return _sharing(found, rules)
-
-
-def _sharing(family: Family, rules: Rules) -> Family:
-    """Use the family's faster evaluation of coalitions if it has one."""
-    return family if family.sharing is None else family.sharing(family, rules.max_selected)
+    return found
 
 
 def _testing(fed: Any, family: Family, test: Any, work: LocalWork) -> Family:

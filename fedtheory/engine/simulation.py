@@ -6,7 +6,6 @@ import math
 import os
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -73,30 +72,26 @@ def fedavg(
         are not compiled and therefore slower. Of a prioritized federation, pass its ``federation``.
     num_rounds, local_steps
         Number of communication rounds, which may be 0, and number of local steps tau per round: one number, one number
-        per client, shape (K,), or one per round and client, shape (T, K), or ``Stragglers``, which are drawn once or in
-        each round. With several numbers tau is the largest, and a client with fewer steps takes the first steps of the
-        round.
+        per client, shape (K,), or one per round and client, shape (T, K), or ``Stragglers``. With several numbers tau
+        is the largest, and a client with fewer steps takes the first steps of the round.
     step_size
         Local step size: a number, one number per local step, shape (num_rounds * tau,), or a schedule of
         ``fedtheory.engine.schedule``.
     initial
         Initial model, shape (v,); zeros by default.
     num_replicates, rng
-        Number of independent replicates, whose records must fit into memory, and the seed, SeedSequence or Generator
-        from which their streams are spawned. Selection and training use separate streams: strategies that are compared
-        with one seed have the same gradient noise.
-    batch_size, batches
+        Number of independent replicates, and the seed, SeedSequence or Generator from which their streams are spawned.
+        Selection and training use separate streams: strategies that are compared with one seed have the same gradient
+        noise.
+    batch_size, batches, num_batches
         Number of samples per local step, drawn without replacement; None takes all samples, as does a client that has
         fewer. With ``step`` each batch is drawn from all samples of the client. With ``epoch`` it is drawn from the
         samples that the client has not used in the epoch; an epoch begins with every participation, and when fewer
-        samples than a batch are left.
-    num_batches
-        Number of mini-batches per epoch, in place of ``batch_size``: batches of client k have
+        samples than a batch are left. ``num_batches`` per epoch, in place of ``batch_size``, gives client k batches of
         ``max(1, n_k // num_batches)`` samples.
     gradient_noise, relative_noise
         ``sigma^2`` and ``M`` of the Gaussian noise that is added to each local gradient. Its total variance is
-        ``sigma^2 + M |grad F_k|^2``, with equal shares for all coordinates; the gradient is that of the local objective
-        at the local model, without a FedProx term.
+        ``sigma^2 + M |grad F_k|^2``, with equal shares for all coordinates, without a FedProx term.
     server_step_size, proximal_weight, momentum
         Server step size, weight of FedProx (the local loss gains ``proximal_weight / 2 ||w - w_server||^2``), and local
         momentum.
@@ -106,27 +101,17 @@ def fedavg(
     method
         Method of clients and server, such as ``fedtheory.methods.Scaffold()``; None for federated averaging.
     validation
-        Federation whose loss values the clients, for strategies that use values: of the same family, for instance one
-        client with the server's samples; ``fed`` by default.
+        Federation of the same family whose loss values the clients, for strategies that use values; ``fed`` by default.
     test
         Features and labels for ``accuracy``; by default all samples that ``fed`` holds out.
-    record
-        Names of the recorded quantities: ``gap``, ``loss``, ``accuracy`` (of classifiers), ``models``, ``uplink``,
-        ``broadcasts``, ``evaluations``, ``selected`` (clients that train in a round), ``coefficients`` (of their
-        updates), ``values`` (of clients, for strategies that use them), ``coalitions`` (number evaluated for the
-        values), and ``states`` (of clients, for methods with states). Selection counts are always recorded.
-    record_every
-        Number of rounds between records; round 0 is recorded.
+    record, record_every
+        Names of the recorded quantities, those of ``Trajectory.records``, and number of rounds between records; round 0
+        is recorded.
     num_threads
         Number of threads over replicates. Results are bit-identical for any number.
     progress
         If True, the finished rounds of all replicates and the remaining time are shown on standard error after two
         seconds. A function is called with the number of finished replicates whenever it has grown.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        On Ctrl-C, before the next round.
 
     Warns
     -----
@@ -137,10 +122,9 @@ def fedavg(
     --------
     One step of size 1/2 of a single client on ``w^2 / 2`` from 1 decreases the gap from 1/2 to 1/8.
 
-    >>> from fedtheory.federation.quadratic import QuadraticFederation
-    >>> from fedtheory.selection.full import Full
-    >>> fed = QuadraticFederation([1.0], [[0.0]], [1.0])
-    >>> fedavg(fed, Full(), num_rounds=1, step_size=0.5, initial=[1.0]).gap
+    >>> import fedtheory as ft
+    >>> fed = ft.QuadraticFederation([1.0], [[0.0]], [1.0])
+    >>> fedavg(fed, ft.selection.Full(), num_rounds=1, step_size=0.5, initial=[1.0]).gap
     array([[0.5  , 0.125]])
     """
     sequence = validate.seed_sequence(rng)
@@ -199,8 +183,8 @@ def _trajectory(job: Job, settings: Settings, replicates: list[Replicate]) -> Tr
         records=records,
         counts=np.stack([replicate.counts for replicate in replicates]),
         diverged_at=np.array([replicate.diverged_at for replicate in replicates], dtype=np.int64),
-        config={**settings.config, "num_replicates": len(replicates)},
-        settings=replace(settings, num_replicates=len(replicates)),
+        config=settings.config,
+        settings=settings,
     )
 
 

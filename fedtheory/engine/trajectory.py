@@ -57,10 +57,10 @@ class Trajectory:
     records
         Recorded quantities by name: ``gap`` (F(w) - F*), ``loss`` (F(w)), ``accuracy`` (share of the test samples),
         ``uplink`` (floats sent to the server so far), ``broadcasts`` (models sent to clients so far), ``evaluations``
-        (client losses evaluated so far), ``coalitions`` (evaluated so far), each of shape (R, n), ``models``,
-        shape (R, n, v), and for the round that begins ``selected`` (clients that train, filled up with -1),
-        ``coefficients`` (of their updates, filled up with NaN) and ``values`` (of these clients, filled up with NaN),
-        shape (R, n, m). A diverged replicate is NaN from the round in which it diverged, and ``fedavg`` warns of it.
+        (client losses evaluated so far), ``coalitions`` (evaluated so far), each of shape (R, n), ``models``, shape (R,
+        n, v), and for the round that begins ``selected`` (clients that train, filled up with -1), ``coefficients`` (of
+        their updates, filled up with NaN) and ``values`` (of these clients, filled up with NaN), shape (R, n, m), and
+        ``states`` of a method's clients. A diverged replicate is NaN from that round on.
     counts
         How often each client's update entered the model, shape (R, K).
     diverged_at
@@ -68,8 +68,7 @@ class Trajectory:
     config
         Description of the run: strategy, step sizes, seed entropy and other arguments (JSON-serializable).
     settings
-        Arguments of ``fedavg``, from which ``exact.for_run`` reads its constants; None if the run was loaded from a
-        file, which holds data only.
+        Arguments of ``fedavg``, from which ``exact.for_run`` reads its constants; None if the run was loaded.
     provenance
         Software versions and machine of a run that was loaded from a file; otherwise None.
     """
@@ -155,17 +154,10 @@ class Trajectory:
         return Band(_mean(values), np.where(lost, -np.inf, lower), np.where(lost, np.inf, upper))
 
     def plot(self, name: str = "gap", axes: Axes | None = None, **look: Any) -> Axes:
-        """Plot a record over the rounds: the mean over replicates with its 95% confidence band.
+        """Plot a record of one number per round: the mean over replicates with its 95% confidence band.
 
-        The record must have one number per round, such as ``gap`` or ``loss``. The vertical axis is logarithmic if all
-        plotted values are positive.
-
-        Parameters
-        ----------
-        axes
-            Axes to draw on; by default the current Axes.
-        look
-            ``label``, ``color`` and ``marker`` of `fedtheory.plotting.measured`; the default label is the strategy.
+        The vertical axis is logarithmic if all plotted values are positive. ``axes`` are the current Axes by default;
+        ``look`` takes ``label``, ``color`` and ``marker`` of `fedtheory.plotting.measured`.
         """
         from fedtheory.plotting.bound import measured
         from fedtheory.plotting.style import label_of
@@ -190,8 +182,8 @@ class Trajectory:
         """Return an ``xarray.Dataset`` with dimensions replicate, round, client, coordinate and place in the cohort.
 
         Every variable has a description (``long_name``) and ``units``. Runs can be combined with ``xarray.concat``
-        along the coordinate ``strategy``, because the properties in which runs differ are variables and not attributes.
-        The variable ``config`` then has one entry per run.
+        along the coordinate ``strategy``, because the properties in which runs differ are variables, such as
+        ``config``.
         """
         from importlib.metadata import version
 
@@ -216,9 +208,9 @@ class Trajectory:
         )
 
     def to_pandas(self) -> DataFrame:
-        """Return a ``pandas.DataFrame`` with a row for each replicate and recorded round, and columns for all records.
+        """Return a ``pandas.DataFrame`` with a row for each replicate and round.
 
-        Only records of one number per round have a column; others, such as ``models``, are returned by ``to_xarray``.
+        Records of one number per round have a column; ``to_xarray`` returns the others.
         """
         scalars = [name for name in self.records if not RECORDS[name].shape]
         return self.to_xarray()[scalars].drop_vars("strategy").to_dataframe(("replicate", "round")).reset_index()
@@ -226,8 +218,7 @@ class Trajectory:
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the data set of the run, with software versions and machine, atomically to a netCDF-3 file.
 
-        A FileExistsError is raised if the file exists and ``overwrite`` is False, also if two processes write to the
-        same path at once.
+        A FileExistsError is raised if the file exists and ``overwrite`` is False.
         """
         from fedtheory.engine import _saved
 
@@ -235,10 +226,7 @@ class Trajectory:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read a run from a file that ``save`` wrote.
-
-        A ValueError is raised if the file is not the file of a run, or is incomplete; it names what is missing.
-        """
+        """Read a run from a file that ``save`` wrote; a ValueError names what is missing or changed."""
         from fedtheory.engine import _saved
 
         return cls(**_saved.read(path))

@@ -11,7 +11,7 @@ __getattr__, __dir__, __all__ = lazy.attach(
     __name__,
     submod_attrs={
         "applicability": ["Applicability", "ApplicableBounds", "applicable", "bounds_over_rounds"],
-        "constant_steps": ["StationaryError", "average_drift", "extrapolated_error", "stationary_error"],
+        "constant_steps": ["average_drift"],
         "estimated_skews": ["estimated_selection_skew", "sampled_models", "selection_skew_at"],
         "floor": ["ErrorFloor", "error_floor"],
         "mean_field": ["mean_field_gap"],
@@ -30,10 +30,7 @@ if TYPE_CHECKING:
     from fedtheory.exact.applicability import ApplicableBounds as ApplicableBounds
     from fedtheory.exact.applicability import applicable as applicable
     from fedtheory.exact.applicability import bounds_over_rounds as bounds_over_rounds
-    from fedtheory.exact.constant_steps import StationaryError as StationaryError
     from fedtheory.exact.constant_steps import average_drift as average_drift
-    from fedtheory.exact.constant_steps import extrapolated_error as extrapolated_error
-    from fedtheory.exact.constant_steps import stationary_error as stationary_error
     from fedtheory.exact.estimated_skews import estimated_selection_skew as estimated_selection_skew
     from fedtheory.exact.estimated_skews import sampled_models as sampled_models
     from fedtheory.exact.estimated_skews import selection_skew_at as selection_skew_at

@@ -25,17 +25,10 @@ _SPARE_BITS = 128
 class Place(NamedTuple):
     """Models with one weak order of the losses: an open interval between crossings, or a single crossing.
 
-    Attributes
-    ----------
-    values
-        Numbers with the same order and ties as the losses there, shape (K,).
-    left, right
-        Ends in the integer unit of the forms, times ``denominator``; None at infinity. They are slightly outside an
-        interval, or on both sides of a crossing, by less than 2^-128 of the smallest distance.
-    inside
-        One of the models; for a crossing, the crossing up to the same error.
-    is_crossing
-        Whether it is a single model.
+    ``values`` have the same order and ties as the losses there, shape (K,). The ends ``left`` and ``right`` are in the
+    integer unit of the forms, times ``denominator``; None at infinity. They are slightly outside an interval, or on
+    both sides of a crossing, by less than 2^-128 of the smallest distance. ``inside`` is one of the models, or the
+    crossing up to the same error.
     """
 
     values: Array

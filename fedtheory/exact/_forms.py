@@ -30,7 +30,6 @@ class Optimum(NamedTuple):
 
 
 def optimum(fed: QuadraticFederation) -> Optimum:
-    """Compute it from a federation, whose clients may share their minimizer."""
     gap = 0.0 if is_homogeneous(fed) else fed.objective_gap
     return Optimum(fed.minimizer, fed.centers - fed.minimizer, gap)
 

@@ -24,11 +24,7 @@ Integers = npt.NDArray[Any]
 
 
 def integers(values: npt.ArrayLike) -> tuple[Integers, int]:
-    """Integers n and a power of two d with ``values = n / d``, exactly.
-
-    >>> integers([0.75, -2.0])
-    (array([3, -8], dtype=object), 4)
-    """
+    """Integers n and a power of two d with ``values = n / d``, exactly."""
     floats = np.asarray(values, dtype=np.float64)
     numerators, unit = over_common(map(Fraction, floats.ravel().tolist()))
     return numerators.reshape(floats.shape), unit
@@ -59,16 +55,8 @@ class Quotient(NamedTuple):
 class IntegerForms:
     """``scale (F_k(w) - F_k*) = z' forms_k z`` and ``scale F_k* = minima_k`` with ``z = (unit w, 1)``.
 
-    Attributes
-    ----------
-    forms
-        Shape (K, v + 1, v + 1).
-    centers
-        Minimizers in the unit of length, shape (K, v).
-    minima, weights
-        Shape (K,); the objective weights are ``weights / weight_unit``.
-    unit, scale, weight_unit
-        Powers of two.
+    ``centers`` are the minimizers in the unit of length, and ``weights / weight_unit`` the objective weights. The units
+    and ``scale`` are powers of two.
     """
 
     forms: Integers
@@ -81,12 +69,10 @@ class IntegerForms:
 
     @cached_property
     def total(self) -> Integers:
-        """Form of ``sum_k p_k (F_k - F_k*)``."""
         mixed: Integers = np.tensordot(self.weights, self.forms, 1)
         return mixed
 
     def excesses(self, z: Integers) -> Integers:
-        """Return ``z' forms_k z``, shape (K,)."""
         result: Integers = (self.forms @ z) @ z
         return result
 
@@ -129,11 +115,7 @@ def integer_forms(fed: QuadraticFederation) -> IntegerForms:
 
 
 def largest_proved(holds: Callable[[float], bool], guess: float) -> float:
-    """Return a number, at most the guess, for which a bound is proved, by growing steps down; 0 needs no proof.
-
-    >>> largest_proved(lambda number: number <= 0.75, 0.75)
-    0.75
-    """
+    """Return a number, at most the guess, for which a bound is proved, by growing steps down; 0 needs no proof."""
     step, number = 2.0**-50, guess
     while number > 0:
         if holds(number):

@@ -21,17 +21,9 @@ class Spectra(NamedTuple):
 class LocalMoments(NamedTuple):
     """All clients' tau steps, ``w_k - w = D_k (c_k - w) + noise``.
 
-    The covariance of the noise is diagonal in the eigenvectors of H_k. Its diagonal is ``sigma^2 variance_k +
-    response_k y^2``, y^2 the squared coordinates of ``w - c_k`` along the eigenvectors.
-
-    Attributes
-    ----------
-    pull
-        The D_k, shape (K, v) for diagonal curvatures and (K, v, v) for full ones.
-    variance
-        Variances per unit of sigma^2 along each eigenvector, shape (K, v).
-    response
-        Variance added by the relative noise M, shape (K, v, v), or None if M = 0.
+    ``pull`` are the D_k, shape (K, v) for diagonal curvatures and (K, v, v) for full ones. The covariance of the noise
+    is diagonal in the eigenvectors of H_k. Its diagonal is ``sigma^2 variance_k + response_k y^2``, y^2 the squared
+    coordinates of ``w - c_k`` along them; shapes (K, v) and (K, v, v). Without relative noise ``response`` is None.
     """
 
     pull: Array

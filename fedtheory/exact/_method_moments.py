@@ -34,16 +34,8 @@ class _Method(NamedTuple):
     """A round as numbers that multiply vectors; rows and columns are the model, the server's vector, the client's own.
 
     The round adds ``keeps z`` for the server's rows and ``omega_k (writes_k update_k + moves_k z)`` for each client,
-    whose gradients are corrected by ``corrects z`` and gain a proximal term.
-
-    Attributes
-    ----------
-    keeps, corrects
-        Shapes (2, 2) and (n,).
-    writes, moves
-        Shapes (K, n) and (K, n, n).
-    proximal_weight
-        Weight of the proximal term.
+    whose gradients are corrected by ``corrects z`` and gain a proximal term. The shapes of keeps, corrects, writes and
+    moves are (2, 2), (n,), (K, n) and (K, n, n).
     """
 
     keeps: Array
@@ -104,15 +96,10 @@ def _shares(method: object, strategy: object, moments: Moments) -> Array:
     if isinstance(method, FedAvgM):
         return np.ones_like(mean)
     if not isinstance(strategy, Full | Uniform | Proportional | Independent):
-        message = (
-            f"strategy must be Full, Uniform, Proportional or Independent with {method}, whose clients have states, "
-            f"got {truncate(strategy)}"
-        )
+        message = f"strategy must be Full, Uniform, Proportional or Independent with {method}, got {truncate(strategy)}"
         raise TypeError(message)
     if not np.allclose(noise, second, rtol=_ROUNDING, atol=0.0):
-        message = (
-            f"strategy must select different clients with {method}, whose clients have states, got one with copies"
-        )
+        message = f"strategy must select different clients with {method}, got one with copies"
         raise ValueError(message)
     return np.divide(second, mean, out=np.ones_like(mean), where=mean > 0)
 

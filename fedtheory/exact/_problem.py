@@ -26,16 +26,8 @@ __all__ = ["Problem", "busy_clients", "problem_of"]
 class Problem:
     """The clients, their forms, and correctly rounded numbers at w*.
 
-    Attributes
-    ----------
-    fed
-        The clients; if they share their minimizer up to rounding, it was made identical.
-    exact
-        Their losses in integers.
-    forms
-        The ratios ``(F_k - F_k*) / D`` as matrices; ``forms.optimum`` has the objective gap, 0 for homogeneous clients.
-    excess
-        ``F_k(w*) - F_k*``, shape (K,).
+    If the clients share their minimizer up to rounding, it was made identical in ``fed``. ``exact`` are the losses in
+    integers, ``forms`` the ratios ``(F_k - F_k*) / D``, and ``excess`` is ``F_k(w*) - F_k*``, shape (K,).
     """
 
     fed: QuadraticFederation
@@ -45,7 +37,6 @@ class Problem:
 
     @property
     def objective_gap(self) -> float:
-        """Gamma, 0 for homogeneous clients."""
         return self.forms.optimum.objective_gap
 
     def proved(self, frequencies: Array, guess: float, constant: Fraction = Fraction(0)) -> float:

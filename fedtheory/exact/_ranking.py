@@ -52,12 +52,7 @@ def largest_product(law: Ranked, values: Array) -> float:
 
 
 def largest_totals(law: Ranked, weights: Array) -> Array:
-    """Return upper bounds ``g_n``, n = 1, ..., K, of the total frequency of n clients in any order; concave in n.
-
-    >>> fair = Ranked(lambda losses: np.full(2, 0.5))
-    >>> largest_totals(fair, np.full(2, 0.5))
-    array([1., 1.])
-    """
+    """Return upper bounds ``g_n``, n = 1, ..., K, of the total frequency of n clients in any order; concave in n."""
     if not law.favors_heavy:
         return np.ones(weights.size)
     heaviest = np.argsort(-weights, kind="stable")
@@ -86,13 +81,6 @@ def least_skew_over_rankings(totals: Array, least_ratios: Array) -> float:
     ``m rho >= sum_n d_n r_(n) = sum_n (d_n - d_{n+1}) (r_(1) + ... + r_(n)) >= sum_n (d_n - d_{n+1}) n l_n``.
 
     The l_n are those of ``subset_minima``. Both arrays have the shape (K,).
-
-    Examples
-    --------
-    Two opposite clients, d = 2, m = 1: one client has all frequency and may be at its optimum.
-
-    >>> least_skew_over_rankings(np.array([1.0, 1.0]), np.array([0.0, 1.0]))
-    0.0
     """
     totals = validate.array("totals", totals, ndim=1)
     least_ratios = validate.array("least_ratios", least_ratios, shape=totals.shape)

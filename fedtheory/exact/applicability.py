@@ -16,7 +16,7 @@ from fedtheory._support.discover import members
 from fedtheory._support.summary import html_table
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import suggest
-from fedtheory.engine.clients import own_steps
+from fedtheory.engine.heterogeneity import own_steps
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.engine.trajectory import Trajectory
 from fedtheory.errors import AssumptionViolated
@@ -41,26 +41,11 @@ _WIDEST = 100
 @final
 @dataclass(frozen=True)
 class Applicability:
-    """Whether a bound applies to a run.
+    """Whether a bound applies to a run: ``applies``, ``needs constants`` or ``does not apply``.
 
-    Attributes
-    ----------
-    name
-        The name of the bound, such as ``fedavg.one_round``.
-    bound
-        The bound.
-    verdict
-        ``applies``, ``applies with estimates``, ``needs constants`` or ``does not apply``.
-    value
-        The value of the bound at the end of the run, or None if the bound does not apply or needs constants.
-    arguments
-        The known and estimated arguments of the bound.
-    missing
-        Names of the unknown constants, which must be given.
-    reason
-        The violated hypothesis, or why a constant is unknown; empty if the bound applies.
-    estimated
-        Names of the estimated arguments. A value with estimates is not a proved bound.
+    If it applies, ``value`` is the value of the bound at the end of the run. Otherwise ``missing`` are the names of the
+    unknown constants, which must be given, and ``reason`` says why they are unknown or which hypothesis is violated. If
+    some arguments are ``estimated``, the verdict is ``applies with estimates``, and the value is not a proved bound.
     """
 
     name: str
@@ -82,11 +67,7 @@ class Applicability:
 
 @final
 class ApplicableBounds(Sequence[Applicability]):
-    """All bounds with their verdicts for one run.
-
-    Those that apply come first. They are grouped by what they bound, and sorted by value within a group. The first
-    groups are those that can be compared with a record of the run.
-    """
+    """All bounds with their verdicts for one run: those that apply first, grouped by what they bound, by value."""
 
     def __init__(self, rows: Sequence[Applicability]) -> None:
         self._rows = tuple(sorted(rows, key=_place))
@@ -161,9 +142,8 @@ def applicable(
 ) -> ApplicableBounds:
     """Check all bounds of the library on a run and evaluate those that apply.
 
-    A bound applies if ``for_run`` returns its arguments. The table groups bounds by their left-hand sides,
-    ``row.bound.left``, and says which of them can be compared with a record of the run. Values of different groups
-    cannot be compared with each other.
+    The table groups bounds by their left-hand sides, ``row.bound.left``. Values of different groups cannot be compared
+    with each other.
 
     Parameters
     ----------
@@ -185,8 +165,6 @@ def applicable(
     >>> rows = applicable(fed, Full(), num_rounds=50, step_size=0.2, initial=[3.0])
     >>> [(row.name, float(f"{row.value:.3g}")) for row in rows if row.verdict == "applies"][:2]
     [('fedavg.fixed_step_distance', 1.83e-09), ('average_drift.fixed_step_distance', 1.83e-09)]
-    >>> {row.name: row.result for row in rows}["fedavg.full_participation_gap"]
-    'Theorem 1 prescribes the step size 0.25 at step 0, got 0.2'
     """
     if isinstance(fed, Trajectory):
         given = made_with(fed, strategy, num_rounds=num_rounds, step_size=step_size)
@@ -239,8 +217,6 @@ def bounds_over_rounds(run: Trajectory, quantity: str = "gap", **constants: Any)
     >>> bound, values = next(iter(bounds_over_rounds(run, "squared distance").items()))
     >>> print(bound.__name__, values.round(4))
     fixed_step_distance [9.     2.25   0.5625]
-    >>> ((run.models - fed.minimizer) ** 2).sum(-1)[0]
-    array([9.    , 2.25  , 0.5625])
     """
     validate.choice("quantity", quantity, tuple(COMPARABLE))
     rows = [

@@ -3,9 +3,6 @@ r"""Monte Carlo estimates of the selection skew over sampled models.
 A minimum over sampled models can only be too large and a maximum only too small, so that these estimates are one-sided,
 apart from their standard errors. ``exact.selection_skew`` is preferable where it applies, since it gives both sides.
 
-The definition is followed literally: w and w' are from one sample, and every pair counts. The numbers in the source's
-Figure 3 were apparently computed differently: a minimum along a run, with w' at w or soon after it, is similar to them.
-
 Source: Cho, Wang, Joshi (2020), Definition 3.2; Appendix F (a grid of models, 10,000 selections at each).
 """
 
@@ -44,15 +41,9 @@ class SkewEstimate(NamedTuple):
 
 
 class OneSided(NamedTuple):
-    """An extreme over sampled models.
+    """An extreme over sampled models, which is biased outwards by a few standard errors.
 
-    Attributes
-    ----------
-    value, standard_error
-        Estimated skew at the model or pair of models where it is extreme, and its standard error. The extreme of noisy
-        values is biased outwards by a few standard errors.
-    side
-        ``from above``: the infimum over all models may be smaller; ``from below``: the supremum may be larger.
+    If ``side`` is ``from above``, the infimum over all models may be smaller; ``from below``, the supremum larger.
     """
 
     value: float
@@ -61,17 +52,9 @@ class OneSided(NamedTuple):
 
 
 class SampledSkew(NamedTuple):
-    r"""The skews of a strategy over sampled models.
+    r"""The skews of a strategy over sampled models; attributes as of ``SelectionSkew``.
 
-    Attributes
-    ----------
-    rho_bar
-        Smallest ``rho(S(w), w')`` over all pairs of models, from above.
-    rho_tilde
-        Largest ``rho(S(w), w*)``, from below. With objective gap 0 it is 0/0, as ``side`` states, and the value 0 has
-        no meaning; bounds only use its product with the gap, which is 0.
-    rho_diagonal
-        Smallest ``rho(S(w), w)``, from above.
+    With objective gap 0, rho_tilde is 0/0, as its ``side`` states, and its value 0 has no meaning.
     """
 
     rho_bar: OneSided
@@ -124,7 +107,7 @@ def selection_skew_at(
 
     Examples
     --------
-    Clients at +1 and -1. At w = 1/2 the one at -1 has the larger loss and is always selected; at w' = -1 it is optimal.
+    Clients at +1 and -1. At w = 1/2 the one at -1 is always selected; at w' = -1 it is optimal.
 
     >>> from fedtheory.federation.quadratic import QuadraticFederation
     >>> from fedtheory.selection.power_of_choice import PowerOfChoice
@@ -177,13 +160,6 @@ def estimated_selection_skew(
     >>> estimated_selection_skew(fed, PowerOfChoice(1, 2), [[-1.0], [1.0]], num_draws=10).rho_bar
     OneSided(value=0.0, standard_error=0.0, side='from above')
 
-    A run from w = 3 trains the client at -1, whose skew is ``(w + 1)^2 / (w^2 + 1)``, 8/5 at 3. It is smallest at
-    w* = 0, where both clients have the same loss.
-
-    >>> from fedtheory.engine.simulation import fedavg
-    >>> run = fedavg(fed, PowerOfChoice(1, 2), num_rounds=2, step_size=0.1, initial=[3.0], record=("models",))
-    >>> estimated_selection_skew(of=run, num_draws=10).rho_diagonal
-    OneSided(value=1.0, standard_error=0.0, side='from above')
     """
     fed, strategy, models = _given(of, fed, strategy, models)
     fed = federation_given(fed)
@@ -224,23 +200,11 @@ def _given(of: Any, fed: Any, strategy: Any, models: Any) -> tuple[Any, Any, Any
 
 
 def sampled_models(fed: Federation, num_models: int = 100, *, spread: float = 2.0, rng: RNGLike = 0) -> Array:
-    """Models around w*, shape (P, v), normal with a deviation relative to the distance of the farthest local minimizer.
+    """Return normal models around w*, shape (num_models, v).
 
-    If all clients share their minimizer, the standard deviation is ``spread``.
+    The standard deviation is ``spread`` times the distance of the farthest local minimizer, or ``spread`` if all
+    clients share their minimizer.
 
-    Parameters
-    ----------
-    fed
-        The clients, whose minimizers determine the location and the scale.
-    num_models
-        Number P of models.
-    spread
-        Relative standard deviation, positive.
-    rng
-        Seed or Generator.
-
-    Examples
-    --------
     >>> from fedtheory.federation.quadratic import QuadraticFederation
     >>> fed = QuadraticFederation([1.0, 1.0], [[1.0, 0.0], [-1.0, 0.0]], [0.5, 0.5])
     >>> sampled_models(fed, num_models=3).shape

@@ -14,7 +14,6 @@ from fedtheory._support.threads import pinned
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import truncate
 from fedtheory.exact._arguments import frequency_law, quadratic
-from fedtheory.exact._parabolas import parabolas
 from fedtheory.exact._problem import busy_clients
 from fedtheory.exact._ranking import among
 from fedtheory.federation.quadratic import QuadraticFederation
@@ -34,14 +33,10 @@ class ErrorFloor(NamedTuple):
 
     Attributes
     ----------
-    value
-        ``F(w) - F*`` at the minimizer found.
-    minimizer
-        Minimizer w of N, shape (v,), up to ``distance``.
-    gap
-        Duality gap: ``N(w)`` exceeds its minimum by at most this.
-    distance
-        Bound on the distance to the exact minimizer, ``sqrt(2 gap / mu)``.
+    value, minimizer
+        ``F(w) - F*`` at the minimizer w of N, shape (v,), found up to ``distance``.
+    gap, distance
+        Duality gap, and the bound ``sqrt(2 gap / mu)`` on the distance to the exact minimizer.
     frequencies
         Selection frequencies at the limit, shape (K,), for which the mean gradient is zero.
     """
@@ -98,7 +93,11 @@ def error_floor(fed: QuadraticFederation, strategy: KnowsItsLaw, *, tolerance: f
 
 def _minimizer(fed: QuadraticFederation, q: Array) -> Array:
     """Return the minimizer of ``sum_k q_k F_k``."""
-    return parabolas(fed).minimizer(q)
+    if fed.is_diagonal:
+        lowest: Array = (q @ (fed.diagonals * fed.centers)) / (q @ fed.diagonals)
+        return lowest
+    mean = np.einsum("k,kij->ij", q, fed.matrices)
+    return np.linalg.solve(mean, np.einsum("k,kij,kj->i", q, fed.matrices, fed.centers))
 
 
 def _best_frequencies(fed: QuadraticFederation, law: Ranked, tolerance: float) -> tuple[Array, float]:
@@ -134,14 +133,14 @@ def _smallest_maximum(fed: QuadraticFederation, corners: Array, w: Array) -> Arr
     """Minimize ``max_i sum_k corners[i, k] F_k(w)`` from a starting model: a small convex program in (w, t)."""
     from scipy.optimize import minimize
 
-    gap, clients = fed.objective_gap, parabolas(fed)
+    gap = fed.objective_gap
     length = np.sqrt(gap / fed.smoothness)  # unit of w and of gap / gradient, which makes the program dimensionless
     upward = np.append(np.zeros(fed.dim), 1.0)
     above_all = {
         "type": "ineq",
-        "fun": lambda x: x[-1] - corners @ (clients.losses(length * x[:-1]) - fed.minimum) / gap,
+        "fun": lambda x: x[-1] - corners @ (fed.losses(length * x[:-1]) - fed.minimum) / gap,
         "jac": lambda x: np.column_stack(
-            [-corners @ clients.gradients(length * x[:-1]) * length / gap, np.ones(len(corners))]
+            [-corners @ fed.gradients(length * x[:-1]) * length / gap, np.ones(len(corners))]
         ),
     }
     solved = minimize(

@@ -11,7 +11,6 @@ from fedtheory._support.validate import Array
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.exact._arguments import frequency_law, known_law, quadratic
 from fedtheory.exact._local_moments import applied, spectra, works
-from fedtheory.exact._parabolas import Parabolas, parabolas
 from fedtheory.exact._ranking import remembering
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.selection.laws import Fixed, KnowsItsLaw, Ranked, Scheduled
@@ -32,9 +31,8 @@ def mean_field_gap(
 ) -> Array:
     r"""Objective gap ``F(w_t) - F*`` of the mean-field recursion, an APPROXIMATION of the expected gap.
 
-    ``w+ = w + sum_k q_k(w) (w_k - w)`` with the exact selection frequencies q(w) and noise-free local updates. It
-    ignores the variance of the selection and of the gradients. It is accurate for small steps, and neither an upper nor
-    a lower bound. The shape is (num_rounds + 1,); gaps beyond the range of doubles are infinite.
+    The recursion ``w+ = w + sum_k q_k(w) (w_k - w)`` ignores the variance of the selection and of the gradients. It is
+    accurate for small steps, and neither an upper nor a lower bound. The shape is (num_rounds + 1,).
 
     Parameters
     ----------
@@ -61,11 +59,10 @@ def mean_field_gap(
     models, gaps = np.empty((num_rounds + 1, fed.dim)), np.full(num_rounds + 1, np.inf)
     models[0] = validate.array("initial", initial, shape=(fed.dim,))
     by_round = _by_round(strategy, fed.weights, num_rounds)
-    clients = parabolas(fed)
     with np.errstate(over="ignore", invalid="ignore"):
         for t, work in enumerate(works(spectra(fed), etas, 0.0)):
             w = models[t]
-            frequencies = _frequencies(by_round[t], clients, w)
+            frequencies = _frequencies(by_round[t], fed, w)
             models[t + 1] = w + scale * frequencies @ applied(work.pull, fed.centers - w)
             if not np.isfinite(models[t + 1]).all():
                 models = models[: t + 1]
@@ -83,5 +80,5 @@ def _by_round(strategy: object, weights: Array, num_rounds: int) -> list[Fixed |
     return [remembered[id(one)] for one in laws]
 
 
-def _frequencies(law: Fixed | Ranked, clients: Parabolas, w: Array) -> Array:
-    return law.frequencies(clients.losses(w)) if isinstance(law, Ranked) else law.mean
+def _frequencies(law: Fixed | Ranked, fed: QuadraticFederation, w: Array) -> Array:
+    return law.frequencies(fed.losses(w)) if isinstance(law, Ranked) else law.mean

@@ -23,8 +23,7 @@ def participation_imbalance(
 
     It is the largest ``sum_k q_rk |tau S_r + s h_k|^2`` over the rounds r < R and the local steps s < tau, and ``|tau
     S_R|^2`` if this is larger. Here ``h_k = grad F_k(w*)``, and S_r is the sum of the ``q_lk h_k`` over k and the
-    rounds l < r. The unit is that of a squared gradient. If the mean of the rows is p, the imbalance does not grow with
-    R from P on.
+    rounds l < r.
 
     Parameters
     ----------

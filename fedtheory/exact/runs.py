@@ -15,7 +15,7 @@ from fedtheory._support import validate
 from fedtheory._support.progress import announced
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import suggest, truncate
-from fedtheory.engine.clients import own_steps
+from fedtheory.engine.heterogeneity import own_steps
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.engine.simulation import fedavg
 from fedtheory.engine.trajectory import Trajectory
@@ -95,10 +95,9 @@ def described(
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A run of ``fedavg``: what hypotheses check, and what ``CONSTANTS`` are computed from.
+    """A run of ``fedavg``: its options, the arguments of the bound that the user stated, and expensive constants.
 
-    ``options`` are those of ``fedavg``, ``given`` the arguments of the bound that the user stated. ``steps_of_round``
-    is the largest number of local steps if clients differ. ``shared`` keeps expensive constants by name.
+    ``steps_of_round`` is the largest number of local steps if clients differ.
     """
 
     bound: Bound
@@ -135,21 +134,17 @@ class Run:
         return {*OPTIONS, OWN_STEPS} if "any" in named else named
 
     def argument(self, name: str) -> Any:
-        """Return an argument of the bound, stated by the user or computed from the run."""
         return self.given[name] if name in self.given else self.read(name)
 
     def read(self, name: str) -> Any:
         """Compute an argument of the bound from the run."""
         if not self.is_readable(name):
-            message = (
-                f"{self.bound.__name__} needs {name}, which the federation and the run do not determine: give {name}="
-            )
+            message = f"{self.bound.__name__} needs {name}, which federation and run do not determine: give {name}="
             raise TypeError(message)
         of_run = self._of_run(name)
         return CONSTANTS[of_run](self) if of_run in CONSTANTS else self.options[of_run]
 
     def is_readable(self, name: str) -> bool:
-        """Whether the run determines an argument of the bound."""
         of_run = self._of_run(name)
         return of_run in CONSTANTS or of_run in OPTIONS
 
@@ -274,7 +269,6 @@ def _zeta2(run: Run) -> float:
 
 
 def _drift2(run: Run) -> float:
-    """Squared average drift at w*."""
     _require_quadratics(run, "drift2")
     return float(np.sum(average_drift(run.fed, run.steps_of_round, _step_size(run)) ** 2))
 
@@ -347,8 +341,7 @@ def _rho_tilde(run: Run) -> float:
     sides = run.skew.rho_tilde
     if sides.lower == np.inf:
         message = (
-            "rho_tilde times objective_gap must be finite, got objective_gap = 0 and selected clients of weight 0 "
-            "with other minimizers"
+            "rho_tilde times objective_gap must be finite, got objective_gap = 0 and other minimizers of idle clients"
         )
         raise AssumptionViolated(message)
     if sides.upper < np.inf:
@@ -447,10 +440,8 @@ def for_run(
 ) -> dict[str, Any]:
     """Arguments of a bound for a run of ``fedavg``; of certified intervals, the side on which the bound remains valid.
 
-    Every hypothesis of the bound is checked on the run or on its constants; a hypothesis that cannot be checked rejects
-    the run. Every option of ``fedavg`` that changes the result is rejected unless the bound covers it: as an argument,
-    by a hypothesis (``gradient_noise`` by a hypothesis on noise), or in its statement. ``bound(**arguments)`` then
-    bounds the quantity in its docstring for this run.
+    Every hypothesis of the bound is checked; one that cannot be checked rejects the run. An option of ``fedavg`` that
+    changes the result is rejected unless an argument, a hypothesis or the statement of the bound covers it.
 
     Parameters
     ----------
@@ -462,9 +453,8 @@ def for_run(
     step_size
         As in ``fedavg``. It may be omitted if the theorem prescribes step sizes.
     settings
-        All other options of ``fedavg``, and arguments of the bound that the user knows: constants of one step
-        (``distance2``), measured quantities (``theta``), or G2 and skews that have no closed form. They are used unless
-        they contradict the run.
+        All other options of ``fedavg``, and arguments of the bound that the user knows, such as ``distance2``, G2 or
+        skews. They are used unless they contradict the run.
 
     Raises
     ------
@@ -486,12 +476,6 @@ def for_run(
     >>> {name: round(value, 9) for name, value in arguments.items()}  # doctest: +NORMALIZE_WHITESPACE
     {'num_steps': 50, 'step_size': 0.2, 'mu': 1.0, 'L': 1.0, 'local_steps': 1, 'num_selected': 1, 'G2': 16.0,
      'sigma2': 0.0, 'objective_gap': 0.5, 'rho_diagonal': 1.0, 'rho_tilde': 1.0, 'initial_gap': 4.5}
-    >>> from fedtheory.engine.simulation import fedavg
-    >>> for_run(poc.fixed_step_gap, fedavg(fed, Proportional(1), **run)) == arguments
-    True
-    >>> for_run(poc.fixed_step_gap, fed, Proportional(1), momentum=0.9, **run)
-    Traceback (most recent call last):
-    fedtheory.errors.AssumptionViolated: Theorem A.1 covers momentum = 0, got 0.9
     """
     validate.instance("bound", bound, Bound, "a bound of fedtheory.bounds")
     if isinstance(fed, Trajectory):

@@ -67,14 +67,10 @@ def selection_skew(
 
     Notes
     -----
-    For state-independent strategies and one-dimensional federations the results are exact up to rounding. Otherwise:
-
-    * rho_bar: from below by ``least_skew_over_rankings``; from above by a search over w with the exact infimum over
-      w'. If all clients are candidates (and isotropic, with few sets of m clients), from below by the smallest infimum
-      of a set of m clients that is not proved never to rank first; in most cases both sides are then equal.
-    * rho_tilde: from above by ranking by the excess losses at w* (rearrangement); from below by search. If all F_k* are
-      equal, both sides are equal and attained at w*.
-    * rho_diagonal: from below by maximizing a concave eigenvalue over the base polytope; from above by search.
+    For state-independent strategies and one-dimensional federations the results are exact up to rounding. Otherwise one
+    side is found by a search over models. The other side is certified: that of rho_bar by ``least_skew_over_rankings``
+    or by all sets of largest losses, that of rho_tilde by rearrangement at w* (exact if all F_k* are equal), and that
+    of rho_diagonal by maximizing a concave eigenvalue over the base polytope.
 
     Examples
     --------

@@ -68,15 +68,12 @@ def skew_extremes(fed: QuadraticFederation, frequencies: npt.ArrayLike) -> tuple
     fed
         The clients, with weights p.
     frequencies
-        Selection frequencies q, shape (K,), of sum 1.
+        As in ``skew``.
 
     Notes
     -----
-    Numerator and denominator are quadratic forms in (x, tau), w = w* + x/tau. Models are dense among these points, so
-    that the extremes are those of a generalized eigenproblem of size v + 1. For isotropic curvatures two of its
-    eigenvalues are the roots of ``lambda^2 - (a + e) lambda + a g`` with ``a = H_q / H``, ``g = Gamma_q / Gamma``, ``e
-    = g + H_q |w_q - w*|^2 / (2 Gamma)``, and all others are between them. The smaller root is computed as ``a g /
-    lambda_max``, which is accurate near 0. With objective gap 0 the eigenproblem has size v.
+    Numerator and denominator are quadratic forms in (x, tau), w = w* + x/tau, so that the extremes are those of a
+    generalized eigenproblem of size v + 1, which has a closed form for isotropic curvatures.
 
     Examples
     --------

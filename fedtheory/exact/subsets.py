@@ -36,13 +36,6 @@ def subset_minima(fed: QuadraticFederation) -> Array:
         More clients are split into groups. For each n the sums of the groups' minima, minimized over the splits of n
         among the groups, are lower bounds.
 
-    Notes
-    -----
-    For isotropic curvatures the sums ``sum h``, ``sum h (c - w*)``, ``sum h |c - w*|^2`` of a subset determine the
-    ratio. A Gray code changes one client at a time; the sums are recomputed every 2^8 subsets, so that rounding errors
-    stay small. A quadratic polynomial decides, without division or root, whether a subset improves the record for its
-    size.
-
     Examples
     --------
     Clients at +1 and -1: each loss is 0 at its center; the mean over both is the objective.
@@ -95,7 +88,11 @@ def _isotropic_sums(fed: QuadraticFederation, ready: Forms, group: npt.NDArray[n
 
 @compiled
 def _enumerate(at_infinity, at_minimizer, between, block, smallest):
-    """Fill ``smallest[n-1]`` with the smallest root of ``(a - t)(e - t) = |b|^2`` for sums a, e, b over n clients."""
+    """Fill ``smallest[n-1]`` with the smallest root of ``(a - t)(e - t) = |b|^2`` for sums a, e, b over n clients.
+
+    A Gray code changes one client at a time; the sums are recomputed every 2^8 subsets, so that rounding errors stay
+    small.
+    """
     num_clients, dim = between.shape
     low = min(block, num_clients)
     b = np.zeros(dim)

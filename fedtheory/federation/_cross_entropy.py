@@ -7,7 +7,7 @@ The softmax q_i of W x_i gives the gradient ``sum_i a_i (q_i - e_{y_i}) x_i' + l
 """
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -84,15 +84,10 @@ class CrossEntropy:
 
     def product(self, w: Array, direction: Array) -> Array:
         """Product of the Hessian of f and a direction, shape (C d,), without forming the Hessian."""
-        change = self.probability_change(w, direction)
+        q, z = class_probabilities(self.logits(w)), self.logits(direction)
+        change = q * (z - (q * z).sum(axis=1, keepdims=True))  # of the q_i along the direction
         curved: Array = ((self.sample_weights[:, None] * change).T @ self.features).ravel() + self.l2 * direction
         return curved
-
-    def probability_change(self, w: Array, direction: Array) -> Array:
-        """Directional derivative of the q_i along V, ``(diag(q_i) - q_i q_i') V x_i``, shape (n, C)."""
-        q, z = class_probabilities(self.logits(w)), self.logits(direction)
-        change: Array = q * (z - (q * z).sum(axis=1, keepdims=True))
-        return change
 
     def hessian(self, w: Array) -> Array:
         """Hessian of f, shape (C d, C d)."""
@@ -107,10 +102,6 @@ class CrossEntropy:
             spread = ((np.sqrt(a)[:, None] * q)[:, :, None] * x[:, None, :]).reshape(x.shape[0], -1)
             result -= (spread.T @ spread).reshape(result.shape)
         return result.reshape(self.dim, self.dim) + self.l2 * np.eye(self.dim)
-
-    def with_l2(self, l2: float) -> Self:
-        """Return the objective of the same samples with another ridge term."""
-        return type(self)(self.features, self.labels, self.sample_weights, self.num_classes, l2)
 
     @cached_property
     def smoothness(self) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
-from fedtheory._support.summary import Summary
+from fedtheory._support.summary import Displayed, Summary
 from fedtheory._support.validate import Array, RNGLike
 from fedtheory._support.wording import truncate
 
@@ -24,15 +24,13 @@ _MOST_CLASSES = 100_000
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class FederatedData:
+class FederatedData(Displayed):
     """Samples of K clients in one table; the rows ``offsets[k]:offsets[k + 1]`` belong to client k.
 
     Parameters
     ----------
-    features
-        Shape (N, f), finite.
-    labels
-        Shape (N,), integers in ``0..num_classes - 1``.
+    features, labels
+        Shape (N, f), finite, and shape (N,), integers in ``0..num_classes - 1``.
     offsets
         Row numbers, shape (K + 1,), from 0 to N and strictly increasing, so that no client is empty.
     num_classes
@@ -41,11 +39,6 @@ class FederatedData:
     test_features, test_labels, test_offsets
         Held-out samples in the same layout, or none; a client may have no held-out samples. Samples from
         ``test_offsets[K]`` belong to no client and form a common test set.
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree, a client is empty, a number is not finite or a label is not one of the classes.
 
     Examples
     --------
@@ -183,10 +176,7 @@ class FederatedData:
         return self.test_features[rows], self.test_labels[rows]
 
     def take(self, clients: Sequence[int]) -> Self:
-        """Federation of the given clients in the given order; a client may occur several times.
-
-        The common test set does not change.
-        """
+        """Federation of the given clients in the given order, possibly several times, with the same common test set."""
         named = validate.sequence("clients", clients, "a sequence of client numbers")
         chosen = [validate.count("clients", k, 0, self.num_clients - 1) for k in named]
         x, y, bounds = _stacked("clients", [self.client(k) for k in chosen])
@@ -197,12 +187,6 @@ class FederatedData:
             np.concatenate([labels, self.test_labels[common]]).astype(np.int64), offsets,
         )  # fmt: skip
 
-    def __repr__(self) -> str:
-        return self._summary.line
-
-    def _repr_html_(self) -> str:
-        return self._summary.html
-
     @property
     def _summary(self) -> Summary:
         names = ("num_clients", "num_samples", "num_features", "num_classes")
@@ -211,11 +195,7 @@ class FederatedData:
 
 
 def training_count(num_samples: int, test_fraction: float) -> int:
-    """Return ``max(1, floor((1 - test_fraction) n))``, the number of a client's samples that are not held out.
-
-    >>> training_count(10, 0.25), training_count(10, 0.8), training_count(1, 0.5)
-    (7, 2, 1)
-    """
+    """Return ``max(1, floor((1 - test_fraction) n))``, the number of a client's samples that are not held out."""
     # The small summand keeps floor(0.2 * 10) at 2 for fractions that are not binary.
     return max(1, int((1 - test_fraction) * num_samples + 1e-9))
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, final, overload
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from fedtheory._support import validate
 from fedtheory._support.cached import cached_property
 from fedtheory._support.jit import is_compiled
-from fedtheory._support.summary import Summary
+from fedtheory._support.summary import Displayed, Summary
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import truncate
 from fedtheory.errors import AssumptionViolated
@@ -31,7 +31,7 @@ _ROUNDINGS = 64
 
 @final
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class LossFederation:
+class LossFederation(Displayed):
     """Clients with user-defined losses, ``F_k(w) = client_loss(data, k, w)``.
 
     Parameters
@@ -39,32 +39,13 @@ class LossFederation:
     client_loss, client_gradient
         Functions of ``(data, k, w)``: the loss of client k at a model of shape (v,), and its gradient, shape (v,). The
         engine compiles them with numba unless they are compiled already. Before the first run the gradients of up to 16
-        clients are compared with difference quotients of the loss.
+        clients are compared with difference quotients of the loss; a TypeError or ValueError names a mistake.
     data
-        Argument of both functions: an array, a number, None, or a (nested, possibly named) tuple of these. The first
-        axis usually has length K, but need not.
+        Argument of both functions: an array, a number, None, or a (nested, possibly named) tuple of these.
     weights
         Objective weights p_k, shape (K,), of sum 1.
     minimizer
         Minimizer of F, shape (v,), if it is known. Without it runs record ``loss`` but not ``gap``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        In a run, if a function does not return finite numbers of the right shape, cannot be compiled, or
-        ``client_gradient`` is not the gradient of ``client_loss``.
-
-    Examples
-    --------
-    Two clients ``|w - c_k|``, smoothed; by symmetry the minimum is in the middle:
-
-    >>> def loss(centers, k, w):
-    ...     return np.log(np.cosh(w - centers[k])).sum()
-    >>> def gradient(centers, k, w):
-    ...     return np.tanh(w - centers[k])
-    >>> fed = LossFederation(loss, gradient, np.array([[0.0], [2.0]]), [0.5, 0.5], dim=1, minimizer=[1.0])
-    >>> fed.gradients([1.0]).ravel().round(6), fed.gradient_error([0.3]) < 1e-9
-    (array([ 0.761594, -0.761594]), True)
     """
 
     client_loss: Callable[[Any, int, Array], float]
@@ -121,10 +102,6 @@ class LossFederation:
         """All F_k at models of shape (..., v); returns shape (..., K)."""
         return self._of_clients(w, self.client_loss)
 
-    @overload
-    def loss(self, w: Sequence[float]) -> float: ...
-    @overload
-    def loss(self, w: npt.ArrayLike) -> Any: ...
     def loss(self, w: npt.ArrayLike) -> Any:
         """F at models of shape (..., v); returns shape (...), a float for one model."""
         return np.asarray(self.losses(w) @ self.weights)[()]
@@ -162,12 +139,6 @@ class LossFederation:
         flat = models.reshape(-1, self.dim)
         found = np.array([[function(self.data, k, one) for k in range(self.num_clients)] for one in flat])
         return found.reshape(*models.shape[:-1], *found.shape[1:])
-
-    def __repr__(self) -> str:
-        return self._summary.line
-
-    def _repr_html_(self) -> str:
-        return self._summary.html
 
     @property
     def _summary(self) -> Summary:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 from numbers import Integral
-from typing import Any, NoReturn, final, overload
+from typing import Any, NoReturn, final
 
 import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.cached import cached_property
-from fedtheory._support.summary import Summary
+from fedtheory._support.summary import Displayed, Summary
 from fedtheory._support.validate import Array
 from fedtheory.errors import AssumptionViolated
 from fedtheory.federation._cross_entropy import residuals, sample_losses
@@ -26,8 +25,8 @@ __all__ = ["PerceptronFederation"]
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class PerceptronFederation:
-    r"""Clients with the mean cross-entropy of a network, ``F_k(w) = 1/n_k sum_i l(z(x_i), y_i) + l2/2 ||w||^2``.
+class PerceptronFederation(Displayed):
+    """Clients with the mean cross-entropy of a network, ``F_k(w) = 1/n_k sum_i l(z(x_i), y_i) + l2/2 ||w||^2``.
 
     Each hidden layer maps its input a to ``max(0, W (a, 1))``, the last layer to the logits ``z = W (a, 1)``, and
     ``l(z, y) = logsumexp(z) - z_y``. A constant 1 is appended to every input, so that the last column of a W contains
@@ -36,9 +35,7 @@ class PerceptronFederation:
 
     With dropout (Srivastava et al., 2014) every hidden value in a training step is set to 0 with the rate q of its
     layer, and otherwise multiplied by ``1/(1 - q)``. Losses, gradients and accuracies of this class are without
-    dropout. ``l2`` is the weight decay of training programs: a step adds ``l2 w`` to the gradient.
-
-    F is neither convex nor smooth; attributes that need constants or a minimizer raise AssumptionViolated.
+    dropout. F is neither convex nor smooth; attributes that need constants or a minimizer raise AssumptionViolated.
 
     Parameters
     ----------
@@ -47,22 +44,11 @@ class PerceptronFederation:
     hidden
         Number of units of each hidden layer, at least one layer; see ``SoftmaxFederation`` for a model without.
     l2
-        Ridge coefficient, at least 0.
+        Ridge coefficient, at least 0: the weight decay of training programs.
     weights
         Objective weights p_k, shape (K,), of sum 1; by default proportional to the sample counts.
     dropout
         Dropout rate of each hidden layer, in [0, 1); by default 0.
-
-    Examples
-    --------
-    One feature, one hidden unit with weight 2 and bias 1, and two classes with weights 3 and -1 and biases 0 and 5. The
-    sample 1 has the hidden value 3 and the logits 9 and 2; the sample -1 has the hidden value 0 and the logits 0 and 5.
-
-    >>> data = FederatedData.from_clients([([[1.0]], [1]), ([[-1.0]], [1])])
-    >>> fed = PerceptronFederation(data, hidden=(1,))
-    >>> others = np.log(1 + np.exp([-7.0, -5.0]))
-    >>> (fed.losses([2.0, 1.0, 3.0, 0.0, -1.0, 5.0]) - others).round(12)
-    array([7., 0.])
     """
 
     data: FederatedData
@@ -123,10 +109,6 @@ class PerceptronFederation:
         """All F_k at models of shape (..., v); returns shape (..., K)."""
         return at_each(w, self.dim, self._losses, (self.num_clients,))
 
-    @overload
-    def loss(self, w: Sequence[float]) -> float: ...
-    @overload
-    def loss(self, w: npt.ArrayLike) -> Any: ...
     def loss(self, w: npt.ArrayLike) -> Any:
         """F at models of shape (..., v); returns shape (...), a float for one model."""
         return np.asarray(self.losses(w) @ self.weights)[()]
@@ -180,12 +162,6 @@ class PerceptronFederation:
     def strong_convexity(self) -> NoReturn:
         """Does not exist: F is not convex."""
         self._lacks("a strong convexity constant")
-
-    def __repr__(self) -> str:
-        return self._summary.line
-
-    def _repr_html_(self) -> str:
-        return self._summary.html
 
     @property
     def _summary(self) -> Summary:

@@ -21,19 +21,11 @@ __all__ = ["Prioritized", "prioritize"]
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Prioritized:
-    """Federation with priority clients; all other clients have objective weight zero.
+    """Federation with priority clients, made by ``prioritize``; all other clients have objective weight zero.
 
-    Made by ``prioritize``; ``fedavg`` runs its attribute ``federation``, which has F, its minimizer, its minimum and
-    the objective gap. Smoothness and strong convexity hold for all clients.
-
-    Attributes
-    ----------
-    federation
-        All clients, with the objective ``F = sum_{k in P} p_k F_k`` of the priority clients P.
-    priority
-        True for priority clients, shape (K,).
-    shares
-        ``p_k = D_k / sum_{i in P} D_i`` of all clients, shape (K,); they sum to 1 over the priority clients only.
+    ``federation`` has the objective ``F = sum_{k in P} p_k F_k`` of the priority clients P; smoothness and strong
+    convexity hold for all clients. ``priority`` is true for priority clients, and ``shares`` are ``p_k = D_k / sum_{i
+    in P} D_i`` of all clients, shape (K,); they sum to 1 over the priority clients only.
     """
 
     federation: Federation
@@ -59,36 +51,18 @@ class Prioritized:
 
 
 def prioritize(fed: Any, priority: npt.ArrayLike) -> Prioritized:
-    r"""Return a federation with the objective of its priority clients.
+    """Return a federation with the objective of its priority clients (FedALIGN, eq. (5)).
 
-    Parameters
-    ----------
-    fed
-        All clients, with weights proportional to the sizes D_k of their data. A dataclass with a field ``weights``,
-        like the families of this library.
-    priority
-        True for priority clients, shape (K,).
+    The weights of ``fed``, a dataclass with a field ``weights``, are proportional to the sizes D_k of the clients'
+    data. ``priority`` is true for priority clients, shape (K,), at least one; their weights must be positive.
 
-    Raises
-    ------
-    ValueError
-        If there is no priority client, or a priority client has no weight.
-
-    Notes
-    -----
-    FedALIGN, eq. (5).
-
-    Examples
-    --------
     Clients at 0, 2 and 7 with a quarter, a quarter and half of the data; the first two are priority clients.
 
     >>> from fedtheory.federation.quadratic import QuadraticFederation
     >>> fed = QuadraticFederation([1.0, 1.0, 1.0], [[0.0], [2.0], [7.0]], [0.25, 0.25, 0.5])
     >>> aligned = prioritize(fed, [True, True, False])
-    >>> aligned.shares, aligned.federation.weights, aligned.federation.minimizer
-    (array([0.5, 0.5, 1. ]), array([0.5, 0.5, 0. ]), array([1.]))
-    >>> aligned.objective_gap, aligned.client_gaps
-    (0.5, array([ 0.5,  0.5, 18. ]))
+    >>> aligned.shares, aligned.federation.weights, aligned.client_gaps
+    (array([0.5, 0.5, 1. ]), array([0.5, 0.5, 0. ]), array([ 0.5,  0.5, 18. ]))
     """
     _check(fed)
     mask = validate.mask("priority", priority, (fed.num_clients,))

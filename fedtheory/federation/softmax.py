@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, final, overload
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.cached import cached_property
-from fedtheory._support.summary import Summary
+from fedtheory._support.summary import Displayed, Summary
 from fedtheory._support.threads import pinned
 from fedtheory._support.validate import Array
 from fedtheory.errors import AssumptionViolated, OracleError
-from fedtheory.federation._cross_entropy import CrossEntropy, class_probabilities, residuals, sample_losses
+from fedtheory.federation._cross_entropy import CrossEntropy, residuals, sample_losses
 from fedtheory.federation.client_data import FederatedData, Labels
 from fedtheory.federation.sampled import accuracy, at_each, checked_data, checked_weights, client_means, with_constant
-from fedtheory.statistics.interval import Interval
 
 __all__ = ["SoftmaxFederation"]
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class SoftmaxFederation:
-    r"""Clients with the mean cross-entropy of their samples, ``F_k(W) = 1/n_k sum_i l(W x_i, y_i) + l2/2 ||W||^2``.
+class SoftmaxFederation(Displayed):
+    """Clients with the mean cross-entropy of their samples, ``F_k(W) = 1/n_k sum_i l(W x_i, y_i) + l2/2 ||W||^2``.
 
     Here ``l(z, y) = logsumexp(z) - z_y``. A constant feature 1 is appended to every sample, whose weights are the
     biases. A model is the flattened W, shape (C, f + 1) with the biases as last column: parameter ``c (f + 1) + j``
@@ -51,11 +49,6 @@ class SoftmaxFederation:
     >>> fed = SoftmaxFederation(data, l2=0.5)
     >>> fed.dim, fed.losses(np.zeros(4)) / np.log(2)
     (4, array([1., 1.]))
-
-    For client 0 and class 1 the mean of (1/2 - 0) (0, 1) and (1/2 - 1) (1, 1); class 0 has the opposite gradient.
-
-    >>> fed.gradients(np.zeros(4))[0]
-    array([ 0.25,  0.  , -0.25,  0.  ])
     """
 
     data: FederatedData
@@ -91,10 +84,6 @@ class SoftmaxFederation:
         """All F_k at models of shape (..., v); returns shape (..., K)."""
         return at_each(w, self.dim, self._losses, (self.num_clients,))
 
-    @overload
-    def loss(self, w: Sequence[float]) -> float: ...
-    @overload
-    def loss(self, w: npt.ArrayLike) -> Any: ...
     def loss(self, w: npt.ArrayLike) -> Any:
         """F at models of shape (..., v); returns shape (...), a float for one model."""
         return np.asarray(self.losses(w) @ self.weights)[()]
@@ -129,19 +118,8 @@ class SoftmaxFederation:
     @cached_property
     @pinned
     def minimum(self) -> float:
-        """Smallest value of F; needs l2 > 0 (``infimum`` does not)."""
+        """Smallest value of F; needs l2 > 0."""
         return float(self.loss(self.minimizer))
-
-    @cached_property
-    @pinned
-    def infimum(self) -> Interval[float]:
-        """Certified bounds (lower, upper) of the infimum of F, attained or not.
-
-        The upper end is the loss of a model. The lower end follows from strong convexity if l2 > 0. Otherwise it comes
-        from a dual point, and is 0 if none was found because the samples are nearly separable. The dual point is
-        feasible up to rounding; the lower end is reduced by the effect of this on models of norm up to 1e6.
-        """
-        return infimum(self._objective, np.zeros(self.dim))
 
     @cached_property
     @pinned
@@ -218,12 +196,6 @@ class SoftmaxFederation:
         radius = max(float(np.linalg.norm(model)), float(np.sqrt(2 * norms2.max())) / self.l2)
         return float((np.sqrt(client_means(self.data, 2.0 * norms2).max()) + self.l2 * radius) ** 2)
 
-    def __repr__(self) -> str:
-        return self._summary.line
-
-    def _repr_html_(self) -> str:
-        return self._summary.html
-
     @property
     def _summary(self) -> Summary:
         data = self.data
@@ -272,9 +244,6 @@ class SoftmaxFederation:
 GRADIENT_TOLERANCE = 1e-10
 _MAX_STEPS, _MAX_HALVINGS = 200, 40
 _DENSE = 2000
-_RADIUS = 1e6
-_EPS = float(np.finfo(np.float64).eps)
-_RIDGES = (1e-2, 1e-4, 1e-6, 1e-8)
 
 
 def minimizer(objective: CrossEntropy, start: Array) -> Array:
@@ -345,75 +314,3 @@ def _stiffened(hessian: Array, num_classes: int) -> Array:
     for feature, curvature in enumerate(largest):
         stiff[:, feature, :, feature] += curvature / num_classes
     return stiff.reshape(hessian.shape)
-
-
-def infimum(objective: CrossEntropy, start: Array) -> Interval[float]:
-    """Return an interval that contains the infimum of the objective, attained or not.
-
-    Both ends account for rounding. With a ridge term they are F at the minimizer w, and ``||grad F(w)||^2 / (2 l2)``
-    less. Without one, the upper end is the loss of a minimizer with a tiny ridge term, and the lower end is a dual
-    value: since ``logsumexp(z) >= q.z + entropy(q)``,
-        F(W) >= sum_i a_i entropy(q_i)   for all W   if   sum_i a_i (q_i - e_{y_i}) x_i' = 0 and every q_i is a law,
-
-    and the softmax at the upper end becomes such a q by one Newton step. Rounding leaves a norm r > 0 of the sum, which
-    changes the value by at most ``r ||W||``; the lower end is reduced by this for ``||W|| = 1e6``. If the step leaves
-    the simplex (for nearly separable samples), the lower end is 0, a lower bound of every cross-entropy.
-    """
-    if objective.l2 > 0:
-        w = minimizer(objective, start)
-        value, slack = float(objective.loss(w)), _rounding(objective, w)
-        short = _largest_gradient(objective, w) ** 2 / (2 * objective.l2)
-        return Interval(max(0.0, value - short - slack), value + slack, "strong convexity", "loss of a model")
-    lower, upper, w = 0.0, float(objective.loss(start)) + _rounding(objective, start), start
-    for l2 in _RIDGES:
-        try:
-            w = minimizer(objective.with_l2(l2), w)
-        except OracleError:
-            break
-        upper = min(upper, float(objective.loss(w)) + _rounding(objective, w))
-        lower = max(lower, _dual_value(objective, w))
-    return Interval(lower, upper, "dual point" if lower > 0 else "losses are not negative", "loss of a model")
-
-
-def _dual_value(objective: CrossEntropy, w: Array) -> float:
-    if objective.dim > _DENSE:
-        return 0.0
-    q = _dual_point(objective, w)
-    if q.min() < 0:
-        return 0.0
-    from scipy.special import entr
-
-    r = q - np.eye(objective.num_classes)[objective.labels]
-    missing = np.linalg.norm((objective.sample_weights[:, None] * r).T @ objective.features)
-    # Rounding in a row of q, which sums to 1, is included.
-    sizes = (np.linalg.norm(r, axis=1) + np.linalg.norm(q, axis=1)) * np.linalg.norm(objective.features, axis=1)
-    cost = _RADIUS * (missing + _num_roundings(objective) * _EPS * (objective.sample_weights @ sizes))
-    return float(objective.sample_weights @ entr(q).sum(axis=1) - cost - _rounding(objective, w))
-
-
-def _dual_point(objective: CrossEntropy, w: Array) -> Array:
-    """Return distributions over the classes for each sample, feasible up to rounding if nonnegative; shape (n, C)."""
-    gradient = objective.gradient(w)
-    # Equal shifts of all classes change nothing, so that the Hessian is singular; the gradient is in its range.
-    step = np.linalg.lstsq(objective.hessian(w), -gradient, rcond=1e-13)[0]
-    q = class_probabilities(objective.logits(w)) + objective.probability_change(w, step)
-    laws: Array = q / q.sum(axis=1, keepdims=True)
-    return laws
-
-
-def _num_roundings(objective: CrossEntropy) -> int:
-    # Sums over samples, features and classes, and a few functions.
-    return sum(objective.features.shape) + objective.num_classes + 8
-
-
-def _rounding(objective: CrossEntropy, w: Array) -> float:
-    """Return a bound on the rounding error of the loss at w, and of an entropy of the samples."""
-    model = np.abs(w.reshape(objective.num_classes, -1))
-    logits = objective.sample_weights @ (np.abs(objective.features) @ model.T).max(axis=1)
-    return float(_num_roundings(objective) * _EPS * (1 + 2 * logits + objective.loss(w)))
-
-
-def _largest_gradient(objective: CrossEntropy, w: Array) -> float:
-    """Return the norm of the computed gradient at w and a bound on its rounding error."""
-    terms = 2 * objective.sample_weights @ np.linalg.norm(objective.features, axis=1) + objective.l2 * np.linalg.norm(w)
-    return float(np.linalg.norm(objective.gradient(w)) + _num_roundings(objective) * _EPS * terms)

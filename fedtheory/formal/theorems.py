@@ -7,15 +7,7 @@ from typing import NamedTuple
 
 
 class Theorem(NamedTuple):
-    """A theorem of the Coq development.
-
-    Attributes
-    ----------
-    file, name
-        File in `FOLDER`, and name of the theorem.
-    assumes
-        Assumptions of the theorem that are not hypotheses of the bound; usually none.
-    """
+    """A theorem in a file of `FOLDER`, and what it assumes that is no hypothesis of the bound; usually nothing."""
 
     file: str
     name: str
@@ -25,16 +17,8 @@ class Theorem(NamedTuple):
 class PrintedForm(NamedTuple):
     """What Coq says about the printed form of a bound, where it differs from the bound.
 
-    Attributes
-    ----------
-    proved, refuted
-        Theorem that the printed form holds, and theorem that it does not, if there is one.
-    holds_if
-        Condition on the constants under which it is proved; empty if there is none.
-    counterexample
-        Constants and federation of the counterexample, which meets all hypotheses.
-    is_open
-        For which constants neither is known; usually none.
+    ``holds_if`` is the condition on the constants under which it is proved, and ``is_open`` says for which constants
+    nothing is known. The ``counterexample`` meets all hypotheses.
     """
 
     proved: Theorem | None = None
@@ -216,18 +200,8 @@ PRINTED: Mapping[str, PrintedForm] = MappingProxyType(
 def proof_of(function: str) -> Theorem | None:
     """Return the theorem in Coq about a function of ``fedtheory.bounds``, or None.
 
-    Parameters
-    ----------
-    function
-        Paper and function; the name of a printed form begins with ``_printed_``.
+    The name of a printed form begins with ``_printed_``; if it is refuted for some constants, it has no theorem.
 
-    Returns
-    -------
-    Theorem | None
-        None for a printed form that is refuted for some constants.
-
-    Examples
-    --------
     >>> proof_of("sgd.drawn_step").file, proof_of("own.bound")
     ('Sgd.v', None)
     """

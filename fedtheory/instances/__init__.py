@@ -8,10 +8,6 @@ from typing import TYPE_CHECKING
 from fedtheory._support import lazy
 
 if TYPE_CHECKING:
-    from fedtheory.instances.control_variates import ScaffnewState as ScaffnewState
-    from fedtheory.instances.control_variates import disagreement_map as disagreement_map
-    from fedtheory.instances.control_variates import disagreement_radius as disagreement_radius
-    from fedtheory.instances.control_variates import mean_potentials as mean_potentials
     from fedtheory.instances.draws import draw_federation as draw_federation
     from fedtheory.instances.draws import draw_model as draw_model
     from fedtheory.instances.federations import RationalQuadratics as RationalQuadratics
@@ -23,7 +19,6 @@ else:  # a type checker would accept any name if it saw __getattr__
     __getattr__, __dir__, __all__ = lazy.attach(
         __name__,
         submod_attrs={
-            "control_variates": ["ScaffnewState", "disagreement_map", "disagreement_radius", "mean_potentials"],
             "draws": ["draw_federation", "draw_model"],
             "federations": ["RationalQuadratics"],
             "stationary_points": ["StationaryPoints"],

@@ -11,19 +11,9 @@ from fedtheory._support.wording import truncate
 from fedtheory.instances.vectors import EXACT, Vector
 
 
-def rational(name: str, value: Any) -> Fraction:
-    """Return a finite number as a fraction."""
-    return Fraction(validate.one(name, validate.finite(name, value)))
-
-
 def positive(name: str, value: Any) -> Fraction:
     """Return a positive number as a fraction."""
     return Fraction(validate.one(name, validate.positive(name, value)))
-
-
-def probability(name: str, value: Any) -> Fraction:
-    """Return a positive number of at most 1 as a fraction."""
-    return Fraction(validate.fractions(name, positive(name, value)))
 
 
 def vector(name: str, value: Any, size: int | None = None) -> Vector:

@@ -196,6 +196,15 @@ _CONTROL_VARIATES: dict[str, Law] = {
     "kappa2": lambda c: (c["stretch"] - c["beta2"] + 1) * c["surrogate_gradient2"],
 }
 
+_SCAFFOLD: dict[str, Law] = {
+    **_CONTROL_VARIATES,
+    "variate_error2": lambda c: c.positive(),
+    "control_weight": lambda c: 4 + c.positive(),
+    "step_size": lambda c: (
+        c.share() * min(1 / (81 * c["L"]), Q(c["num_selected"], 15 * c["num_clients"]) / c["mu"]) / c["local_steps"]
+    ),
+}
+
 
 def _client_weights(c: Constants) -> list[Q]:
     parts = [c.whole(1, 9) for _ in range(c["num_clients"])]
@@ -356,7 +365,24 @@ _FEDAVG: dict[str, Law] = {
     "weighted_G2": lambda c: c["num_clients"] * c["max_weight"] * c["G2"] * c.share(),
 }
 
+_EF21: dict[str, Law] = {
+    "client_L": lambda c: c["L"] * (1 + c.share()),
+    "compression_error": lambda c: c.tenths(1, 9),
+    "memory_error2": lambda c: c.positive(),
+    # At most the printed step sizes, with 3/2 in place of the root of 2.
+    "step_size": lambda c: (
+        c.share()
+        * min(
+            (1 - c["compression_error"]) / (2 * c["mu"]),
+            1 / (c["L"] + Q(3, 2) * c["client_L"] * c["compression_error"] / (1 - c["compression_error"])),
+        )
+    ),
+}
+
 LAWS_OF_PAPERS: dict[str, dict[str, Law]] = {
+    "ef21": _EF21,
+    "fedlin": {"step_size": lambda c: c.share() / (6 * c["local_steps"] * c["L"])},
+    "fedsplit": {"step_size": lambda c: c.share() / c["L"]},
     "fedavg": _FEDAVG,
     "fedalign": _FEDALIGN,
     "optimal-client-sampling": _OPTIMAL_CLIENT_SAMPLING,
@@ -368,7 +394,7 @@ LAWS_OF_PAPERS: dict[str, dict[str, Law]] = {
     "error-feedback": _ERROR_FEEDBACK,
     "fedprox": _FEDPROX,
     "local-gd": _LOCAL_GD,
-    "scaffold": _CONTROL_VARIATES,
+    "scaffold": _SCAFFOLD,
     "proxskip": _CONTROL_VARIATES,
     "stationary": _CONTROL_VARIATES,
 }

@@ -18,8 +18,7 @@ __all__ = ["RationalQuadratics"]
 class RationalQuadratics:
     r"""Clients ``F_k(w) = 1/2 sum_i h_ki (w_i - c_ki)^2 + F_k*`` with rational curvatures, centers, weights and minima.
 
-    ``curvatures`` and ``centers`` contain one vector per client, ``weights`` and ``minima`` one number per client;
-    anything else raises a ``ValueError``.
+    ``curvatures`` and ``centers`` contain one vector per client, ``weights`` and ``minima`` one number per client.
 
     Two clients at +1 and -1 with unit curvature:
 
@@ -122,22 +121,12 @@ class RationalQuadratics:
 
 
 def opposite_clients() -> RationalQuadratics:
-    """Two equally weighted clients ``1/2 (w - 1)^2`` and ``1/2 (w + 1)^2``: minimizer 0, objective gap 1/2.
-
-    >>> opposite_clients().objective_gap
-    Fraction(1, 2)
-    """
+    """Two equally weighted clients ``1/2 (w - 1)^2`` and ``1/2 (w + 1)^2``: minimizer 0, objective gap 1/2."""
     return RationalQuadratics((vector(1),) * 2, (vector(1), vector(-1)), vector("1/2", "1/2"), vector(0, 0))
 
 
 def prioritized(curvatures: Any, centers: Any, shares: Vector, num_priority: int, minima: Vector) -> RationalQuadratics:
-    """Make the federation whose first clients are the priority clients, with weights p_k; the others have weight 0.
-
-    >>> one, two, five = map(vector, (1, 2, 5))
-    >>> fed = prioritized((one, one), (two, five), vector(1, 2), 1, vector(2, 5))
-    >>> fed.weights, fed.minimizer
-    ((Fraction(1, 1), Fraction(0, 1)), (Fraction(2, 1),))
-    """
+    """Make the federation whose first clients are the priority clients, with weights p_k; the others have weight 0."""
     weights = Vector(share if k < num_priority else Fraction(0) for k, share in enumerate(shares))
     return RationalQuadratics(curvatures, centers, weights, minima)
 
@@ -147,8 +136,8 @@ def prioritized(curvatures: Any, centers: Any, shares: Vector, num_priority: int
 class Wells:
     r"""Non-convex clients ``f_i(x) = a_i phi(x - c_i) + b_i x`` in one dimension, ``phi(t) = t^2 / (1 + t^2)``.
 
-    They are rational at rational points; ``phi''`` is between -1/2 and 2, so that every f_i is L-smooth with
-    ``L = 2 max a_i``. The fields contain the a_i, c_i, b_i and w_i, one number per client.
+    ``phi''`` is between -1/2 and 2, so that every f_i is L-smooth with ``L = 2 max a_i``. The fields contain the a_i,
+    c_i, b_i and w_i, one number per client.
 
     One client with a = 3, c = 1 and b = 1/5 at x = 2: t = 1, so 3/2 + 2/5, and the slope 3 * 2/4 + 1/5.
 

@@ -11,22 +11,12 @@ __all__: list[str] = []
 
 
 def format_vectors(vectors: Iterable[Vector]) -> str:
-    """Format some vectors.
-
-    >>> from fedtheory.instances.vectors import vector
-    >>> format_vectors([vector(1, "1/2"), vector(0, 2)])
-    '(1, 1/2), (0, 2)'
-    """
+    """Format some vectors."""
     return ", ".join(map(str, vectors))
 
 
 def format_federation(fed: RationalQuadratics) -> dict[str, str]:
-    """Format the numbers that define a federation.
-
-    >>> from fedtheory.instances.federations import opposite_clients
-    >>> format_federation(opposite_clients())
-    {'curvatures': '(1), (1)', 'centers': '(1), (-1)', 'weights': '(1/2, 1/2)', 'minima': '(0, 0)'}
-    """
+    """Format the numbers that define a federation."""
     return {
         "curvatures": format_vectors(fed.curvatures),
         "centers": format_vectors(fed.centers),

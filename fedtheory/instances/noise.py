@@ -12,11 +12,7 @@ Noise = Law[Vector]
 
 
 def no_noise(dim: int) -> Noise:
-    """Return the noise that is always zero.
-
-    >>> no_noise(2)
-    Law({(Fraction(0, 1), Fraction(0, 1)): 1})
-    """
+    """Return the noise that is always zero."""
     return Law.certain(vector(*[0] * dim))
 
 
@@ -30,9 +26,5 @@ def two_point_noise(high: Vector, odds: Fraction | int = 1) -> Noise:
 
 
 def variance_of(noise: Noise) -> Fraction:
-    """Return ``E |noise|^2``.
-
-    >>> variance_of(two_point_noise(vector(3), 2))
-    Fraction(9, 2)
-    """
+    """Return ``E |noise|^2``."""
     return Fraction(noise.mean(norm2))

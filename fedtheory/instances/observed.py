@@ -75,18 +75,6 @@ def observed_skews(run: RationalRun) -> Skews:
     At infinity the skew of a selection is in [mu/L, L/mu], so that the infima are at most L/mu. If all clients have the
     same minimizer, the skew there is 0/0, and rho_tilde is the larger of the two infima.
 
-    Clients (w - 1)^2/2 and (w + 1)^2/2, the second selected, from 2: one step of 1/4 towards -1 ends at 5/4. The skew
-    is
-    9/5 at 2, (9/4)^2 / ((9/4)^2/2 + (1/4)^2/2) = 81/41 at 5/4, and 1 at w* = 0 and at infinity.
-
-    >>> from fedtheory.instances.federations import opposite_clients
-    >>> from fedtheory.instances.noise import no_noise
-    >>> from fedtheory.instances.vectors import vector
-    >>> run = RationalRun(
-    ...     opposite_clients(), lambda _: Law.certain((1,)), 1, lambda _: Fraction(1, 4), vector(2), 1, no_noise(1)
-    ... )
-    >>> observed_skews(run)
-    Skews(rho_bar=Fraction(1, 1), rho_tilde=Fraction(1, 1), rho_diagonal=Fraction(1, 1))
     """
     fed = run.federation
     cap = fed.smoothness / fed.strong_convexity
@@ -138,16 +126,7 @@ def observed_gradient_bound(run: Run, first: int = 0, last: int | None = None) -
     """Return the smallest G2 for the repaired convergence proofs at the steps first, ..., last - 1 of a run.
 
     It bounds ``E sum_k q_k |g_k|^2`` over the active copies (q_k = 1/m for the mean) at each of these steps, and ``E
-    |grad F_k(u)|^2`` for every client at the starting model u of each of their rounds. It may be smaller than a bound
-    over all models.
-
-    At 3 the gradients of the two clients are 3 and 2: 9 for the first, more than (9 + 4)/2 on average.
-
-    >>> from dataclasses import replace
-    >>> from fedtheory.instances.runs import two_parabolas
-    >>> from fedtheory.instances.vectors import vector
-    >>> observed_gradient_bound(replace(two_parabolas(vector(9)), initial=vector(3)))
-    Fraction(9, 1)
+    |grad F_k(u)|^2`` for every client at the starting model u of each of their rounds.
     """
     fed, end = run.federation, max(run.num_steps if last is None else last, 1)
     starts = (

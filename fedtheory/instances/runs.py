@@ -10,10 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any, NamedTuple, final
+from typing import NamedTuple, final
 
-from fedtheory._support import validate
-from fedtheory._support.wording import truncate
 from fedtheory.instances.federations import RationalQuadratics, prioritized
 from fedtheory.instances.noise import Noise, no_noise, variance_of
 from fedtheory.instances.vectors import Vector, combination, inner, norm2, vector
@@ -36,16 +34,7 @@ class Cohort(NamedTuple):
 class Snapshot:
     """The state of a run at a step, on one of its paths; states of different paths are different.
 
-    Attributes
-    ----------
-    anchor
-        The server's model at the start of the round.
-    chosen, coefficients
-        The active copies of clients, with the aggregation coefficients.
-    local
-        Model of each active copy.
-    average
-        The virtual averaged model.
+    ``anchor`` is the server's model at the start of the round, and ``local`` the model of each active copy.
     """
 
     anchor: Vector
@@ -104,22 +93,14 @@ class RationalRun:
 
     Attributes
     ----------
-    federation
-        The clients.
     select
         The law of the selection at a server's model.
-    local_steps
-        Number tau of local steps per round.
-    step_size
-        eta_t as a function of t.
-    initial
-        The server's model at the start.
     num_steps
         Number T of local steps; the last round may be shorter.
     noise
         Gradient noise, drawn independently for each copy and step.
     weigh
-        Aggregation coefficients of a selection; by default those of the mean.
+        Aggregation coefficients of a selection.
     aggregate
         ``models``: the sum of coefficient times local model; ``deltas``: the server's model plus the sum of coefficient
         times local change. They differ when the coefficients do not sum to 1.
@@ -134,14 +115,6 @@ class RationalRun:
     noise: Noise
     weigh: Callable[[Selection], Vector] = mean_weights
     aggregate: str = "models"
-
-    def __post_init__(self) -> None:
-        validate.count("local_steps", self.local_steps)
-        validate.size("num_steps", self.num_steps, low=0)
-        initial: Any = self.initial
-        if not isinstance(initial, tuple) or len(initial) != self.federation.dim:
-            message = f"initial must be a vector of {self.federation.dim} rationals, got {truncate(initial)}"
-            raise ValueError(message)
 
     @property
     def sigma2(self) -> Fraction:
@@ -185,8 +158,6 @@ class AlignedRun:
         p_k of all clients.
     thresholds
         eps of each round; client k is included if ``|F_k(w) - F(w)| < eps`` at the round's start.
-    local_steps, step_size, initial, noise
-        As in ``RationalRun``.
     num_draws
         Number of priority clients drawn per round, or 0 if all take part.
     """
@@ -366,11 +337,7 @@ def _at_step(run: Run, step: int) -> Law[Snapshot]:
 
 
 def distance2(run: Run, step: int) -> Fraction:
-    """Return ``E |w_t - w*|^2`` of the averaged model.
-
-    >>> distance2(two_parabolas(vector(1)), 1)
-    Fraction(1, 64)
-    """
+    """Return ``E |w_t - w*|^2`` of the averaged model."""
     return Fraction(run.snapshots[step].mean(lambda at: norm2(at.average - run.federation.minimizer)))
 
 

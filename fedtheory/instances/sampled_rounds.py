@@ -59,16 +59,8 @@ def inverse_estimate(updates: tuple[Vector, ...], probabilities: Vector, chosen:
 class LocalUpdate(NamedTuple):
     """A path of a client's local updates.
 
-    Attributes
-    ----------
-    model
-        The final model.
-    update
-        ``Delta_i``, the mean of the stochastic gradients of its steps.
-    mean_gradient
-        ``h_i``, the mean of the exact gradients at the same local iterates.
-    drift
-        Mean squared distance of these iterates from the server's model.
+    ``update`` is the mean of the stochastic gradients of its steps, ``mean_gradient`` that of the exact gradients at
+    the same iterates, and ``drift`` the mean squared distance of these from the server's model.
     """
 
     model: Vector
@@ -103,22 +95,8 @@ class SampledRound:
     The noise of a gradient g is ``s |M|^(1/2) g + s' sigma e_1`` with two independent signs s, s', so that Assumptions
     7 and 8 hold with equality.
 
-    Attributes
-    ----------
-    gradient
-        Gradient of a client's objective at a model.
-    weights
-        The w_i.
-    model
-        The server's model x.
-    law
-        The inclusion probabilities, which may depend on the noisy updates; positive for nonzero updates.
-    step_size
-        eta.
-    local_steps, server_step_size
-        R and eta_g.
-    noise_factor, noise_length
-        Square roots of M and of sigma2.
+    ``gradient`` is a function of a client and a model. The inclusion probabilities of ``law`` may depend on the noisy
+    updates. ``noise_factor`` and ``noise_length`` are the square roots of M and of sigma2.
     """
 
     gradient: Callable[[int, Vector], Vector]

@@ -97,11 +97,7 @@ def _known(numbers: Sequence[Any]) -> Sequence[Fraction | int]:
 
 
 def norm2(x: Sequence[Fraction]) -> Fraction:
-    """Squared Euclidean norm.
-
-    >>> norm2(vector(2, 3))
-    Fraction(13, 1)
-    """
+    """Squared Euclidean norm."""
     return inner(x, x)
 
 
@@ -121,28 +117,18 @@ def combination(coefficients: Sequence[Fraction], vectors: Sequence[Vector]) -> 
 
 
 def total(vectors: Sequence[Vector]) -> Vector:
-    """Sum of some vectors.
-
-    >>> total([vector(1, 2), vector(3, 6)])
-    (Fraction(4, 1), Fraction(8, 1))
-    """
+    """Sum of some vectors."""
     return combination([Fraction(1)] * len(vectors), vectors)
 
 
 def average(vectors: Sequence[Vector]) -> Vector:
-    """Plain mean of some vectors.
-
-    >>> average([vector(1, 2), vector(3, 6)])
-    (Fraction(2, 1), Fraction(4, 1))
-    """
+    """Plain mean of some vectors."""
     return combination([Fraction(1, len(vectors))] * len(vectors), vectors)
 
 
 def _fraction(number: Any) -> Fraction:
     if isinstance(number, bool) or not isinstance(number, Rational | str):
-        message = (
-            f"numbers must be rationals or text such as 1/2, got {truncate(number)} of type {type(number).__name__}"
-        )
+        message = f"numbers must be rationals or text such as 1/2, got {truncate(number)}"
         raise TypeError(message)
     try:
         return to_fraction(number) if isinstance(number, Rational) else Fraction(number)

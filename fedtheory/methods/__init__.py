@@ -11,7 +11,7 @@ __getattr__, __dir__, __all__ = lazy.attach(
     __name__,
     submod_attrs={
         "compressed": ["EF21", "Compressed", "ErrorFeedback"],
-        "compressors": ["Compressor", "RandK", "ScaledSign", "TopK"],
+        "compressors": ["Compressor", "RandK", "TopK"],
         "fedavgm": ["FedAvgM"],
         "feddyn": ["FedDyn"],
         "fednova": ["FedNova"],
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from fedtheory.methods.compressed import ErrorFeedback as ErrorFeedback
     from fedtheory.methods.compressors import Compressor as Compressor
     from fedtheory.methods.compressors import RandK as RandK
-    from fedtheory.methods.compressors import ScaledSign as ScaledSign
     from fedtheory.methods.compressors import TopK as TopK
     from fedtheory.methods.fedavgm import FedAvgM as FedAvgM
     from fedtheory.methods.feddyn import FedDyn as FedDyn

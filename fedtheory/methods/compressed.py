@@ -22,13 +22,6 @@ class Compressed:
 
     With one local step and one client this is compressed gradient descent, ``x+ = x - C(eta grad f(x))``. The
     compressors of this package commute with multiplication by numbers.
-
-    >>> import fedtheory as ft
-    >>> fed = ft.QuadraticFederation([1.0], [[3.0, 4.0]], [1.0])
-    >>> run = {"num_rounds": 2, "step_size": 0.5, "record": ("models", "uplink")}
-    >>> run = ft.fedavg(fed, ft.selection.Full(), method=Compressed(ft.methods.TopK(1)), **run)
-    >>> run.models[0].tolist(), run.uplink[0].tolist()
-    ([[0.0, 0.0], [0.0, 2.0], [1.5, 2.0]], [0.0, 2.0, 4.0])
     """
 
     compressor: Compressor
@@ -49,18 +42,10 @@ class ErrorFeedback:
 
     With one local step client k sends ``C(v_k)`` with ``v_k = e_k + eta g_k(x)`` and keeps ``e_k = v_k - C(v_k)``; the
     server subtracts the weighted sum from x. The compressor must be a contraction, such as ``TopK(3)``. If clients have
-    different minimizers, the method only converges to a neighborhood of the minimizer.
-
-    The state of a client is e_k, initially zero; it does not change in rounds in which the client sends nothing.
+    different minimizers, the method only converges to a neighborhood of the minimizer. The state of a client is e_k,
+    initially zero; it does not change in rounds in which the client sends nothing.
 
     Source: Seide, Fu, Droppo, Li and Yu (2014).
-
-    >>> import fedtheory as ft
-    >>> fed = ft.QuadraticFederation([1.0], [[3.0, 4.0]], [1.0])
-    >>> run = {"num_rounds": 2, "step_size": 0.5, "record": ("models", "uplink")}
-    >>> run = ft.fedavg(fed, ft.selection.Full(), method=ErrorFeedback(ft.methods.TopK(1)), **run)
-    >>> run.models[0].tolist(), run.uplink[0].tolist()
-    ([[0.0, 0.0], [0.0, 2.0], [3.0, 2.0]], [0.0, 2.0, 4.0])
     """
 
     compressor: Compressor
@@ -83,18 +68,10 @@ class EF21:
 
     Client k sends ``C(g_k(x) - d_k)``. Client and server both add it to d_k, and the server steps along the mean of all
     d_k, weighted by the objective weights. With several local steps g_k is the mean of the gradients along the path.
-    The compressor must be a contraction, such as ``TopK(3)``. Clients may differ.
-
-    The state of a client is d_k, initially zero; for clients that send nothing the server uses the last one.
+    The compressor must be a contraction, such as ``TopK(3)``. The state of a client is d_k, initially zero; for clients
+    that send nothing the server uses the last one.
 
     Source: Richtarik, Sokolov and Fatkhullin (2021).
-
-    >>> import fedtheory as ft
-    >>> fed = ft.QuadraticFederation([1.0], [[3.0, 4.0]], [1.0])
-    >>> run = {"num_rounds": 2, "step_size": 0.5, "record": ("models", "uplink")}
-    >>> run = ft.fedavg(fed, ft.selection.Full(), method=EF21(ft.methods.TopK(1)), **run)
-    >>> run.models[0].tolist(), run.uplink[0].tolist()
-    ([[0.0, 0.0], [0.0, 2.0], [1.5, 4.0]], [0.0, 2.0, 4.0])
     """
 
     compressor: Compressor

@@ -1,4 +1,4 @@
-"""Compressors of vectors: top-k, rand-k and scaled signs."""
+"""Compressors of vectors: top-k and rand-k."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (methods/rules.py states the arguments of compiled rules)
@@ -14,7 +14,7 @@ from fedtheory._support.jit import compiled
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import truncate
 
-__all__ = ["Compressor", "RandK", "ScaledSign", "TopK"]
+__all__ = ["Compressor", "RandK", "TopK"]
 
 
 class Compress(NamedTuple):
@@ -41,11 +41,6 @@ class TopK:
     """Send the k coordinates of largest absolute value and their indices: 2k floats. Ties are broken by index.
 
     ``|C(v) - v|^2 <= (1 - k/d) |v|^2``.
-
-    >>> rule, table, epsilon = TopK(1).compress(3)
-    >>> message = np.array([2.0, -3.0, 1.0])
-    >>> rule(table, np.random.default_rng(0), message), message
-    (2.0, array([ 0., -3.,  0.]))
     """
 
     k: int
@@ -64,13 +59,8 @@ class TopK:
 class RandK:
     """Send k coordinates drawn uniformly without replacement: k floats, since both sides know the indices.
 
-    Unscaled, ``E|C(v) - v|^2 = (1 - k/d) |v|^2``. If ``scaled`` by d/k, C(v) has the mean v and
-    ``E|C(v) - v|^2 = (d/k - 1) |v|^2``, which is no contraction for k <= d/2.
-
-    >>> rule, table, epsilon = RandK(1, scaled=True).compress(4)
-    >>> message = np.array([2.0, 2.0, 2.0, 2.0])
-    >>> rule(table, np.random.default_rng(0), message), np.sort(message), epsilon
-    (1.0, array([0., 0., 0., 8.]), 3.0)
+    Unscaled, ``E|C(v) - v|^2 = (1 - k/d) |v|^2``. If ``scaled`` by d/k, C(v) has the mean v and ``E|C(v) - v|^2 = (d/k
+    - 1) |v|^2``, which is no contraction for k <= d/2.
     """
 
     k: int
@@ -87,24 +77,6 @@ class RandK:
         return Compress(_random, np.array([float(self.k), scale]), scale - 1 if self.scaled else 1 - self.k / dim)
 
 
-@final
-@dataclass(frozen=True)
-class ScaledSign:
-    """Send signs and the mean absolute value, ``C(v) = |v|_1 / d sign(v)``: d bits and one float, ``d/64 + 1`` floats.
-
-    ``|C(v) - v|^2 = |v|^2 - |v|_1^2 / d <= (1 - 1/d) |v|^2``.
-
-    >>> rule, table, epsilon = ScaledSign().compress(4)
-    >>> message = np.array([1.0, -2.0, 3.0, 2.0])
-    >>> rule(table, np.random.default_rng(0), message), message
-    (1.0625, array([ 2., -2.,  2.,  2.]))
-    """
-
-    def compress(self, dim: int) -> Compress:
-        """Return the rule."""
-        return Compress(_sign, np.empty(0), 1 - 1 / _dimension(dim))
-
-
 def checked_compressor(compressor: Any) -> Any:
     """Return a value with a method ``compress``."""
     if isinstance(compressor, type) or not callable(getattr(compressor, "compress", None)):
@@ -114,7 +86,7 @@ def checked_compressor(compressor: Any) -> Any:
     return compressor
 
 
-def _dimension(dim: Any, k: int = 1) -> int:
+def _dimension(dim: Any, k: int) -> int:
     """Return the number of coordinates, which must be at least k."""
     found = validate.size("dim", dim)
     if k > found:
@@ -145,11 +117,3 @@ def _random(table, rng, message):
             message[j] = 0.0
         left -= 1
     return table[0]
-
-
-@compiled
-def _sign(table, rng, message):
-    mean = np.abs(message).sum() / message.size
-    for j in range(message.size):
-        message[j] = mean * np.sign(message[j])
-    return message.size / 64 + 1.0

@@ -19,24 +19,12 @@ __all__ = ["FedAvgM"]
 @final
 @dataclass(frozen=True)
 class FedAvgM:
-    r"""Server momentum: the server moves along a decaying sum of the aggregated updates.
+    """Server momentum: the server moves along a decaying sum of the aggregated updates.
 
-    With the weighted sum Delta of the model differences of a round, the server sets ``v <- beta v + Delta`` and
-    ``x <- x + s v``, or ``x <- x + s (Delta + beta v)`` with Nesterov's momentum. The velocity v is 0 before round 0.
-    The ``momentum`` beta is in [0, 1], and the ``server_step_size`` s is positive.
-
-    With one local step of size eta and all clients this is the heavy ball method,
-    ``x_next = x - s eta grad F(x) + beta (x - x_before)``. With beta = 0 it is federated averaging.
-
-    Source: Hsu, Qi and Brown (2019).
-
-    On ``w^2 / 2`` the updates are -w/2. The first two rounds move by 1/2, then by ``1/2 * 1/2 + 1/4``.
-
-    >>> import fedtheory as ft
-    >>> fed = ft.QuadraticFederation([1.0], [[0.0]], [1.0])
-    >>> run = {"num_rounds": 2, "step_size": 0.5, "initial": [1.0], "record": ("models",)}
-    >>> ft.fedavg(fed, ft.selection.Full(), method=FedAvgM(0.5), **run).models[0, :, 0]
-    array([1. , 0.5, 0. ])
+    With the weighted sum Delta of the model differences of a round, the server sets ``v <- beta v + Delta`` and ``x <-
+    x + s v``, or ``x <- x + s (Delta + beta v)`` with Nesterov's momentum. The velocity v is 0 before round 0. The
+    ``momentum`` beta is in [0, 1], and the ``server_step_size`` s is positive. With one local step and all clients this
+    is the heavy ball method. Source: Hsu, Qi and Brown (2019).
     """
 
     momentum: float

@@ -19,30 +19,19 @@ __all__ = ["FedDyn"]
 @final
 @dataclass(frozen=True)
 class FedDyn:
-    r"""Dynamic regularization: local losses gain a linear and a quadratic term, so that their minimizers agree.
+    """Dynamic regularization: local losses gain a linear and a quadratic term, so that their minimizers agree.
 
     Client k keeps an estimate l_k of its gradient at the end of its last round. From the server's model x it takes
     local steps on ``F_k(y) - <l_k, y> + alpha/2 |y - x|^2`` to y_k, and sets ``l_k <- l_k - alpha (y_k - x)``. The
     server sets ``h <- h - alpha sum_k p_k (y_k - x)``, the sum being over the clients of the round, and moves x to the
-    mean of the y_k minus ``h / alpha``. All l_k and h are 0 before round 0. The ``proximal_weight`` alpha is positive.
+    mean of the y_k minus ``h / alpha``. All l_k and h are 0 before round 0. The ``proximal_weight`` alpha is positive;
+    that of ``fedavg`` must be 0.
 
     The p_k are the objective weights; the mean of the y_k is x plus the differences with the strategy's coefficients.
-    h is always the mean of all l_k, weighted by the p_k. The paper minimizes the local loss exactly, which many local
-    steps approximate; l_k is then the gradient of F_k at y_k. In the paper's pseudocode the sum of h can also be read
-    as ``(sum_k y_k) - x``. With that reading the minimizer is no fixed point; on the parabolas below it diverges.
-
-    The local steps of a run with this method have no proximal term of their own: ``proximal_weight`` of ``fedavg`` must
-    be 0.
+    The paper minimizes the local loss exactly, which many local steps approximate. In the paper's pseudocode the sum of
+    h can also be read as ``(sum_k y_k) - x``, with which the minimizer is no fixed point.
 
     Source: Acar, Zhao, Matas Navarro, Mattina, Whatmough and Saligrama (2021), Algorithm 1.
-
-    It converges to the minimizer for any number of local steps. The curvatures 1 and 4 become 3 and 6 with alpha = 2.
-
-    >>> import fedtheory as ft
-    >>> fed = ft.QuadraticFederation([1.0, 4.0], [[0.0], [5.0]], [0.5, 0.5])
-    >>> run = {"num_rounds": 200, "local_steps": 5, "step_size": 1 / 6, "record": ("models",)}
-    >>> ft.fedavg(fed, ft.selection.Full(), method=FedDyn(2.0), **run).models[0, -1].round(9)
-    array([4.])
     """
 
     proximal_weight: float

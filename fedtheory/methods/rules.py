@@ -2,20 +2,7 @@
 
 Federated averaging is the method without rules: a selected client starts at the server's model, descends along its
 gradients and sends its model difference, and the server adds the weighted sum. ``METHOD_RULES`` declares the four
-places in which a method may differ, in the order of a round:
-
-================  ========================  ======================  ==============  ==================================
-method            correct                   message                 compress        combine
-================  ========================  ======================  ==============  ==================================
-SCAFFOLD          adds c - c_k                                                      moves x, c and all c_k
-Scaffnew          starts at x_k, adds -h_k                                          draws a coin; moves x_k, h_k
-FedNova                                                                             weights 1/tau_k and tau_eff
-FedAvgM                                                                             moves x along a velocity v
-FedDyn            subtracts l_k                                                     moves x, h and all l_k
-compressed steps                                                    top-k, ...
-error feedback                              e_k minus the update    top-k, ...      moves x and the errors e_k
-EF21                                        g_k - d_k               top-k, ...      moves the d_k, and x along them
-================  ========================  ======================  ==============  ==================================
+places in which a method may differ, in the order of a round.
 
 A method has a table, a memory (the server's state), a state per client, and a separate random stream, so that a coin or
 a random compressor changes neither the selection nor the noise of training. A rule may write only into the arguments
@@ -149,12 +136,7 @@ class Method(Protocol):
 
 
 def method_rules_of(method: Method, weights: Array, initial: Array) -> MethodRules:
-    """Return the rules of a method for objective weights, shape (K,), and the model before round 0, shape (v,).
-
-    >>> from fedtheory.methods.scaffold import Scaffold
-    >>> method_rules_of(Scaffold(), np.array([0.25, 0.75]), np.zeros(3)).state_size
-    3
-    """
+    """Return the rules of a method for objective weights, shape (K,), and the model before round 0, shape (v,)."""
     if isinstance(method, type) or not callable(getattr(method, "method_rules", None)):
         known = f"the class {method.__name__}" if isinstance(method, type) else truncate(method)
         message = f"method must be a value with a method method_rules(weights, initial), got {known}"

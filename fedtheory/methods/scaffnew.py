@@ -19,16 +19,14 @@ __all__ = ["Scaffnew"]
 @final
 @dataclass(frozen=True)
 class Scaffnew:
-    r"""Corrected local steps, with averaging of the clients' models at random times (one common coin per step).
+    """Corrected local steps, with averaging of the clients' models at random times (one common coin per step).
 
     Client k has a model x_k and a control variate h_k. A round is one local step ``x_k <- x_k - gamma (g_k(x_k) -
     h_k)``. With probability p the server then takes the weighted mean x of the models, and every client sets ``h_k <-
     h_k + (p / gamma) (x - x_k)`` and ``x_k = x``. Otherwise nothing is sent, and the server's model does not change.
 
     The state of a client, 2 v numbers, is x_k, then h_k. All clients must take part in every round, with their
-    objective weights; ``fedavg`` refuses other strategies.
-
-    Source: Mishchenko, Malinovsky, Stich and Richtarik (2022), Algorithm 2.
+    objective weights. Source: Mishchenko, Malinovsky, Stich and Richtarik (2022), Algorithm 2.
 
     Parameters
     ----------
@@ -36,16 +34,6 @@ class Scaffnew:
         Probability p of a communication, in (0, 1].
     control_variates
         The h_k before round 0, shape (K, v), with mean zero, weighted by the objective weights; zeros by default.
-
-    Examples
-    --------
-    >>> import fedtheory as ft
-    >>> fed = ft.QuadraticFederation([1.0, 4.0], [[0.0], [5.0]], [0.5, 0.5])
-    >>> run = ft.fedavg(
-    ...     fed, ft.selection.Full(), method=Scaffnew(0.5), num_rounds=400, step_size=1 / 4, record=("models", "uplink")
-    ... )
-    >>> run.models[0, -1].round(9), bool(run.uplink[0, -1] < 500)  # less than 2 floats in each of 400 rounds
-    (array([4.]), True)
     """
 
     probability: float

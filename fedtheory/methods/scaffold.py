@@ -20,36 +20,22 @@ __all__ = ["Scaffold"]
 @final
 @dataclass(frozen=True)
 class Scaffold:
-    r"""Control variates: every local gradient of client k is corrected by ``c - c_k``.
+    """Control variates: every local gradient of client k is corrected by ``c - c_k``.
 
     From ``y = x`` client k takes local steps ``y <- y - eta (g_k(y) - c_k + c)`` and sets ``c_k+ = c_k - c + (x - y) /
     (tau eta)`` (Option II), where ``tau eta`` is the sum of its step sizes. The server moves x by the sum of the model
     differences with the strategy's coefficients, and c by the sum of the changes of the c_k with the objective weights,
     so that c is always the weighted mean of all c_k.
 
-    A client sends its model difference and the change of its control variate, and receives x and c: two vectors in each
-    direction. Clients that send nothing keep their control variates. The paper has equal weights, so that c moves by
-    m/K times the mean change of the m clients of a round.
+    A client sends and receives two vectors. Clients that send nothing keep their control variates. The paper has equal
+    weights, so that c moves by m/K times the mean change of the m clients of a round.
 
     Source: Karimireddy, Kale, Mohri, Reddi, Stich and Suresh (2020), Algorithm 1.
 
     Parameters
     ----------
     control_variates
-        The c_k before round 0, shape (K, v); zeros by default, which take no memory until they are written. The initial
-        c of the server is their mean, weighted by the objective weights.
-
-    Examples
-    --------
-    Unlike federated averaging, it converges to the minimizer for any number of local steps.
-
-    >>> import fedtheory as ft
-    >>> fed = ft.QuadraticFederation([1.0, 4.0], [[0.0], [5.0]], [0.5, 0.5])
-    >>> run = {"num_rounds": 200, "local_steps": 2, "step_size": 1 / 8, "record": ("models",)}
-    >>> ft.fedavg(fed, ft.selection.Full(), method=Scaffold(), **run).models[0, -1].round(9)
-    array([4.])
-    >>> ft.fedavg(fed, ft.selection.Full(), **run).models[0, -1].round(9)
-    array([3.80952381])
+        The c_k before round 0, shape (K, v); zeros by default. The initial c of the server is their weighted mean.
     """
 
     control_variates: npt.ArrayLike | None = None

@@ -35,16 +35,10 @@ def measured(
 ) -> Axes:
     """Plot a measured mean with markers and its confidence band; return the Axes.
 
-    Parameters
-    ----------
-    x, mean, lower, upper
-        Increasing positions, mean and confidence limits, each of shape (n,). On a logarithmic axis a lower limit of
-        zero or less is drawn at a hundredth of the mean.
-    label, color, marker
-        Label, color and marker of the mean; the band has no legend entry.
+    ``x``, ``mean``, ``lower`` and ``upper`` are increasing positions, mean and confidence limits, each of shape (n,).
+    On a logarithmic axis a lower limit of zero or less is drawn at a hundredth of the mean. The band has no legend
+    entry.
 
-    Examples
-    --------
     >>> from matplotlib.figure import Figure
     >>> axes = measured(Figure().add_subplot(), [1, 2], [5.0, 3.0], [4.0, 2.0], [6.0, 4.0], label="pow-d")
     >>> axes.get_lines()[0].get_ydata()
@@ -63,19 +57,10 @@ def measured(
 
 
 def theory(axes: Axes, x: npt.ArrayLike, values: npt.ArrayLike, *, label: str, rank: int = 0) -> Axes:
-    """Plot a theory line, dashed and without markers; ``rank`` selects color and dashes; return the Axes.
+    """Plot a theory line, dashed and without markers; return the Axes.
 
-    Infinite values are omitted.
+    Infinite values are omitted. ``rank`` is 0 for the tightest bound; each rank has another color and other dashes.
 
-    Parameters
-    ----------
-    x, values
-        Horizons and values, shape (n,).
-    rank
-        0 for the tightest bound; each rank has another color and other dashes.
-
-    Examples
-    --------
     >>> from matplotlib.figure import Figure
     >>> theory(Figure().add_subplot(), [1, 2], [5.0, float("inf")], label="bound").get_lines()[0].get_ydata()
     array([ 5., nan])
@@ -104,19 +89,15 @@ def bound_versus_error(
 
     Parameters
     ----------
-    x
-        Horizons, shape (n,).
-    error
-        Mean, lower and upper confidence limit, each of shape (n,).
+    x, error
+        Horizons, shape (n,), and mean, lower and upper confidence limit, each of shape (n,).
     bounds
         Values of bounds, each of shape (n,), tightest first, by label or by bound, as returned by
         `fedtheory.exact.bounds_over_rounds`. A bound that is infinite everywhere is named in the corner instead.
     quantity
         Quantity of the error. A bound (not a label) on another quantity or another model is refused.
-    exact
-        The exact error, shape (n,), as a thin black line; NaN where it is unknown.
-    floor
-        Limit of the error for small steps, as a dotted black line.
+    exact, floor
+        The exact error, shape (n,), NaN where it is unknown, and the limit of the error for small steps.
 
     Examples
     --------

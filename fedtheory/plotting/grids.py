@@ -18,16 +18,7 @@ _WIDE = 30
 def lines_with_bands(
     axes: "Axes", intervals: "Dataset", name: str, *, x: str | None = None, hue: str | None = None
 ) -> "Axes":
-    """Plot means with confidence bands against one dimension, one line for each value of another; return the Axes.
-
-    >>> from matplotlib.figure import Figure
-    >>> from xarray import Dataset
-    >>> sides = {"mean": 3.0, "lower": 2.0, "upper": 5.0}
-    >>> parts = {side: (("d", "tau"), [[gap], [gap + 1.0]]) for side, gap in sides.items()}
-    >>> data = Dataset(parts, coords={"d": [3, 9], "tau": [2]})
-    >>> lines_with_bands(Figure().add_subplot(), data, "gap").get_lines()[0].get_ydata()
-    array([3., 4.])
-    """
+    """Plot means with confidence bands against one dimension, one line for each value of another; return the Axes."""
     by_length = sorted(map(str, intervals["mean"].dims), key=lambda dim: -intervals.sizes[dim])
     numeric = [dim for dim in by_length if intervals[dim].dtype.kind in "iuf"]
     if not numeric:

@@ -27,15 +27,9 @@ def certified(
 ) -> Axes:
     """Plot certified intervals as a band with markers on both edges; return the Axes.
 
-    Parameters
-    ----------
-    x, lower, upper
-        Positions, and the sides of the intervals, shape (n,). On a logarithmic axis a lower side of 0 is omitted.
-    label, color, marker
-        Of the band. If both sides are equal, the band is a line.
+    ``x``, ``lower`` and ``upper`` are positions, and the sides of the intervals, shape (n,). On a logarithmic axis a
+    lower side of 0 is omitted. If both sides are equal, the band is a line.
 
-    Examples
-    --------
     >>> from matplotlib.figure import Figure
     >>> axes = certified(Figure().add_subplot(), [3, 9], [0.2, 0.3], [0.5, 0.7], label="skew")
     >>> [line.get_ydata().tolist() for line in axes.get_lines()]

@@ -107,18 +107,12 @@ _RECORDED = {"gap": "F(w) - F^*", "loss": "F(w)"}
 
 
 def label_of(name: str, paper: Paper | None = None) -> str:
-    r"""Return the label of a name in figures: its letter in the glossary, or its words.
+    r"""Return the label of a name in figures: its letter in a glossary, or its words.
 
-    Parameters
-    ----------
-    paper
-        Paper whose letters are used, such as ``fedtheory.bounds.fedavg.PAPER``; by default the most common letter.
+    The letters are those of a paper, by default the most common ones.
 
-    Examples
-    --------
-    >>> from fedtheory.bounds.fedavg import PAPER
-    >>> label_of("rho_bar"), label_of("local_steps", PAPER), label_of("num_clients"), label_of("gap")
-    ('$\\bar\\rho$', '$E$', 'num clients', '$F(w) - F^*$')
+    >>> label_of("rho_bar"), label_of("num_clients"), label_of("gap")
+    ('$\\bar\\rho$', 'num clients', '$F(w) - F^*$')
     """
     row = (SYMBOLS if paper is None else paper.glossary).get(name)
     letter = _RECORDED.get(name, row.letter if row else "")

@@ -100,26 +100,8 @@ def referee(
     ------
     ValueError
         If the file cannot be run or has no such theorem, or the arguments of the functions do not match.
-
-    Examples
-    --------
-    Half of the factor by which a step of gradient descent contracts a parabola:
-
-    >>> from fractions import Fraction as Q
-    >>> from fedtheory.theorem import Paper, states
-    >>> from fedtheory.verification import at_most, claim
-    >>> @states(Paper("toy", "A toy", "Doe", 2000), "Theorem 1")
-    ... def half(step_size, *, mu):
-    ...     return {"contracted": (1 - step_size * mu) / 2}
-    >>> @claim("toy:half", "a step on mu w^2/2", half)
-    ... def on_parabolas(rng):
-    ...     mu, step_size = (Q(int(rng.integers(1, 9)), 8) for _ in range(2))
-    ...     return at_most(1 - step_size * mu, half(step_size, mu=mu), instance={"mu": mu, "step_size": step_size})
-    >>> review = referee(half, claims=[on_parabolas], seconds=5)
-    >>> review.verdict.word, review.exit_code, review.tightness.reason
-    ('refuted', 1, 'no method() is given, and the bound has no worst case')
     """
-    for library in ("scipy.optimize", "sympy"):  # before a time limit could interrupt their import
+    for library in ("cvxpy", "scipy.optimize", "sympy"):  # before a time limit could interrupt their import
         importlib.import_module(library)
     clock = Clock(validate.positive("seconds", seconds), report)
     seed, folder = validate.count("seed", seed, 0), None if out is None else Path(out)

@@ -8,7 +8,7 @@ from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.referee.clock import Clock
 from fedtheory.referee.review import ClosedFormFound, Constants, ForAllConstants, Missing, RateFound, named
 from fedtheory.referee.subject import Subject
-from fedtheory.theorem.letters import latex, mathml
+from fedtheory.theorem.letters import mathml
 from fedtheory.worst_case import ClosedForm, closed_form, rate
 
 __all__ = ["for_all_constants"]
@@ -79,7 +79,7 @@ def _recorded(subject: Subject, found: ClosedForm) -> ClosedFormFound:
     is_whole = found.covers(subject.domain)
     is_below, comparison = _compared_with_bound(subject, found)
     return ClosedFormFound(
-        str(found.value), latex(subject.bound, found.value), found.domain, is_whole, is_below, comparison,
+        str(found.value), found.domain, is_whole, is_below, comparison,
         found.proof(), found.proof(latex=True), found, mathml(subject.bound, found.value),
     )  # fmt: skip
 

@@ -15,14 +15,9 @@ _PAUSE = 2.0
 
 @final
 class Clock:
-    """Seconds since the start of a review, and the end of its budget.
+    """Seconds since the start of a review, and the end of its budget in seconds.
 
-    Attributes
-    ----------
-    budget
-        Seconds for all sections together.
-    ended
-        Why the last block was cut short: empty, ``the time was over`` or ``interrupted``.
+    ``ended`` is why the last block was cut short: empty, ``the time was over`` or ``interrupted``.
     """
 
     def __init__(self, budget: float, report: Callable[[str], Any]) -> None:

@@ -62,11 +62,10 @@ class Missing:
 @final
 @dataclass(frozen=True)
 class Summand:
-    """A summand of the right-hand side: its name, and its formula as text, LaTeX and MathML."""
+    """A summand of the right-hand side: its name, and its formula as text and MathML."""
 
     name: str
     text: str
-    latex: str
     mathml: str = ""
 
 
@@ -75,26 +74,13 @@ class Summand:
 class StatedTheorem:
     """Section 1: what the theorem says, and whether its hypotheses can hold together.
 
-    Attributes
-    ----------
-    source, basis
-        Paper and number of the statement; what the transcription rests on, for example ``remembered``.
-    left, left_latex, relation
-        Left-hand side, empty if it is not declared, and its relation to the sum of the summands.
-    hypotheses, domain
-        Hypotheses in words; inequalities between the constants that the file gives.
-    constants
-        Constants that fulfill all hypotheses about numbers and the domain; empty if none were found.
-    instance
-        An instance of the claims on which the hypotheses hold, by the names of its properties; empty if there is none.
-    remark
-        One sentence: whether the hypotheses can hold together.
+    ``left`` is empty if the left-hand side is not declared. ``constants`` fulfill all hypotheses about numbers and the
+    domain, and the hypotheses hold on the claim's ``instance``; both are empty if none were found.
     """
 
     source: str
     basis: str
     left: str
-    left_latex: str
     relation: str
     summands: tuple[Summand, ...]
     hypotheses: tuple[str, ...]
@@ -109,16 +95,8 @@ class StatedTheorem:
 class Counterexample:
     """Constants at which the left-hand side is larger than the bound, by an exact comparison.
 
-    Attributes
-    ----------
-    origin
-        ``worst case``, or the key of the claim whose instance it is.
-    constants
-        Constants of the bound, or what the instance of a claim names.
-    measured, predicted
-        A number that the left-hand side attains or exceeds, and the value of the bound. Both are exact.
-    functions
-        For a worst case: functions and points that attain it approximately, as lists of floating-point numbers.
+    ``origin`` is ``worst case``, or the key of the claim whose instance it is. The left-hand side attains or exceeds
+    ``measured``. ``functions`` has the functions and points of a worst case, as lists of floating-point numbers.
     """
 
     origin: str
@@ -143,21 +121,10 @@ class Counterexample:
 class Verdict:
     """Section 2: whether the theorem was refuted.
 
-    Attributes
-    ----------
-    word
-        ``refuted``: there is an exact counterexample. ``proved on the domain``: section 5 has a closed form of the
-        worst case, and the bound is proved to be at least that on the whole domain. ``no counterexample``: at least one
-        exact comparison was made, and none failed. ``undecided``: nothing was compared exactly.
-    num_instances, num_worst_cases
-        Instances of claims on which the hypotheses held; constants at which the exact worst case was compared.
-    ranges
-        Smallest and largest tried value of each constant.
-    detects
-        Smallest factor by which the bound can be divided until one of the comparisons refutes it; None if nothing was
-        compared. A constant that is wrong by less is not noticed.
-    remarks
-        Sentences about what was tried.
+    The ``word`` is ``refuted`` (an exact counterexample), ``proved on the domain`` (the bound is proved to be at least
+    the closed form of section 5 on the whole domain), ``no counterexample`` (no exact comparison failed) or
+    ``undecided`` (nothing was compared exactly). ``detects`` is the smallest factor by which the bound can be divided
+    until a comparison refutes it: a constant that is wrong by less is not noticed.
     """
 
     word: Word
@@ -181,25 +148,12 @@ class Axis:
 @final
 @dataclass(frozen=True)
 class Cell:
-    """The bound and the exact worst case at one point of the map.
+    """The bound and the exact worst case at one point of the map; a number that is not known is None.
 
-    Attributes
-    ----------
-    place
-        Numbers of the values on the two axes.
-    constants
-        All constants of the bound; empty if no constants of the cell fulfill the hypotheses.
-    value, lower, upper
-        Value of the bound, and both proved sides of the worst case; None if unknown.
-    ratio
-        Value of the bound divided by the worst case; None if the worst case is not known.
-    status
-        ``refuted``: the bound is below the lower side. ``attained``: it is at most the upper side, so that the ratio is
-        1 within the enclosure. ``vacuous``: it is at least the trivial bound. Otherwise ``loose``, or ``unknown``.
-    note
-        Why the ratio is unknown.
-    trivial
-        Value of the trivial bound; None if it is not known.
+    ``place`` has the numbers of the values on the two axes. ``lower`` and ``upper`` are the proved sides of the worst
+    case, and ``ratio`` is the bound divided by it. The status is ``refuted`` if the bound is below the lower side,
+    ``attained`` if it is at most the upper side, ``vacuous`` if it is at least the trivial bound, otherwise ``loose``
+    or ``unknown``.
     """
 
     place: tuple[int, int]
@@ -227,17 +181,7 @@ class Cell:
 @final
 @dataclass(frozen=True)
 class Tightness:
-    """Section 3: ratio of the bound to the exact worst case, on a map of two constants.
-
-    Attributes
-    ----------
-    axes, cells
-        The two axes (columns, rows) and the cells that were computed. The second axis may have one value.
-    trivial
-        Definition of the trivial bound; if it is not known, the sentence says so, and no cell is vacuous.
-    remark
-        The finding in one sentence, and what is missing if the time ended.
-    """
+    """Section 3: ratio of the bound to the exact worst case on a map; the axes are its columns and rows."""
 
     axes: tuple[Axis, Axis]
     cells: tuple[Cell, ...]
@@ -265,13 +209,7 @@ class Coefficient:
 class LooseSummands:
     """Section 4: coefficients of the bound and coefficients that suffice, at given constants.
 
-    Attributes
-    ----------
-    sharpened
-        The lemma of the worst case, as text. It is true for all values of the constants in ``coefficients``; the other
-        constants have the values in ``constants``.
-    remark
-        Which summand is loose, in one sentence.
+    ``sharpened`` is the lemma of the worst case. It is true for all values of the constants in ``coefficients``.
     """
 
     constants: Constants
@@ -285,24 +223,11 @@ class LooseSummands:
 class ClosedFormFound:
     """An upper bound of the worst case that is proved for all constants of a domain.
 
-    Attributes
-    ----------
-    text, latex, mathml
-        The value.
-    domain, is_whole
-        Inequalities between the constants, and whether they are those of the file.
-    is_below
-        Whether the theorem's bound is proved to be at least this value on the domain.
-    comparison
-        One sentence about that comparison.
-    proof, proof_latex
-        Theorem and proof.
-    result
-        The closed form itself.
+    ``is_whole`` says whether the domain is that of the file, and ``is_below`` whether the theorem's bound is proved to
+    be at least this value on it; ``comparison`` is a sentence about that.
     """
 
     text: str
-    latex: str
     domain: tuple[str, ...]
     is_whole: bool
     is_below: bool
@@ -376,15 +301,7 @@ class Citation:
 @final
 @dataclass(frozen=True)
 class Review:
-    """The review of a theorem.
-
-    Attributes
-    ----------
-    theorem, file
-        Name of the bound, and the file that was read; empty if the bound was given as an object.
-    seed, budget, seconds
-        Seed of the instances, allowed and used time in seconds.
-    """
+    """The review of a theorem; ``file`` is empty if the bound was given as an object, and times are in seconds."""
 
     theorem: str
     file: str

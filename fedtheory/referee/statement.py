@@ -6,7 +6,7 @@ from typing import Any
 
 from fedtheory.referee.review import StatedTheorem, Summand, named
 from fedtheory.referee.subject import Subject, complexity
-from fedtheory.theorem.letters import latex, mathml
+from fedtheory.theorem.letters import mathml
 from fedtheory.verification import reproduce
 
 __all__ = ["stated"]
@@ -28,8 +28,7 @@ def stated(subject: Subject) -> StatedTheorem:
     elif subject.claims:
         remark += f", and {tried} instances of the claims do not fulfill the hypotheses"
     return StatedTheorem(
-        str(bound.statement), bound.statement.basis,
-        bound.left.text if bound.left else "", bound.left.latex if bound.left else "", bound.relation,
+        str(bound.statement), bound.statement.basis, bound.left.text if bound.left else "", bound.relation,
         _summands(subject), tuple(one.text for one in bound.hypotheses), subject.domain_texts, constants, found, remark,
     )  # fmt: skip
 
@@ -40,7 +39,7 @@ def _summands(subject: Subject) -> tuple[Summand, ...]:
         terms = bound.symbolic_terms()
     except Exception:  # a formula with sequences, or with branches on numbers, has no symbolic form
         return ()
-    return tuple(Summand(name, str(one), latex(bound, one), mathml(bound, one)) for name, one in terms.items())
+    return tuple(Summand(name, str(one), mathml(bound, one)) for name, one in terms.items())
 
 
 def _instance(subject: Subject) -> tuple[Mapping[str, Any], int]:

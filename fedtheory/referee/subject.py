@@ -32,16 +32,7 @@ _SCALES = (1, 1, 4, 16)
 @final
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """A theorem with all that the sections read.
-
-    Attributes
-    ----------
-    method, domain
-        As ``worst_case.closed_form`` takes them. The method's arguments are those of the bound. Those with a default
-        have this value, except that a map may vary ``local_steps``.
-    state
-        Function of the same arguments that returns the arguments of ``worst_case.rate``.
-    """
+    """A theorem with all that the sections read; the functions are those of ``referee``."""
 
     bound: Bound
     claims: tuple[Claim, ...] = ()

@@ -19,7 +19,6 @@ __getattr__, __dir__, __all__ = lazy.attach(
         "approximate": ["approximate_probabilities", "approximation_path"],
         "certificates": ["Certificate", "certificate"],
         "cohorts": ["cohort_law"],
-        "correlated": ["JointLaw"],
         "inclusion": ["power_of_choice_inclusion"],
         "optimal": ["optimal_probabilities"],
         "probability_matrices": ["estimator_variance", "smallest_uniform_v", "variance_bound"],
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
     from fedtheory.sampling.certificates import Certificate as Certificate
     from fedtheory.sampling.certificates import certificate as certificate
     from fedtheory.sampling.cohorts import cohort_law as cohort_law
-    from fedtheory.sampling.correlated import JointLaw as JointLaw
     from fedtheory.sampling.inclusion import power_of_choice_inclusion as power_of_choice_inclusion
     from fedtheory.sampling.optimal import optimal_probabilities as optimal_probabilities
     from fedtheory.sampling.probability_matrices import estimator_variance as estimator_variance

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.sampling import newton
-from fedtheory.sampling.arguments import Numbers, checked_budget, checked_norms, is_plain, numbers, refuse_norms
+from fedtheory.sampling.arguments import Numbers, checked_budget, checked_norms, is_plain, numbers
 from fedtheory.sampling.optimal import SATURATED, near_top
 
 __all__ = ["approximate_probabilities", "approximation_path"]
@@ -21,18 +21,7 @@ _MOST_RESCALINGS = 10**5
 
 
 class Approximation(NamedTuple):
-    """Approximate probabilities and the number of rescalings.
-
-    Attributes
-    ----------
-    probabilities
-        Probabilities after the last rescaling, shape (n,); a probability below 1e-308 may be 0.
-    num_rescalings
-        Number of rescalings that would change a probability in exact arithmetic; a client exactly at 1 is not rescaled.
-        Each rescaling requires one more exchange of two sums with the clients.
-    converged
-        Whether another rescaling would change nothing, so that the probabilities are optimal.
-    """
+    """Probabilities (n,), number of rescalings that changed one, and whether another would change nothing."""
 
     probabilities: Array
     num_rescalings: int
@@ -40,12 +29,11 @@ class Approximation(NamedTuple):
 
 
 def approximate_probabilities(norms: npt.ArrayLike, expected_size: float, max_iterations: int = 4) -> Array:
-    r"""Probabilities ``min(1, c_j t_i)`` after j = max_iterations rescalings of ``c_0 = m / sum_i t_i``.
+    """Probabilities ``min(1, c_j t_i)`` after j = max_iterations rescalings of ``c_0 = m / sum_i t_i``.
 
     A rescaling multiplies c by ``(m - n + I) / P``, where I is the number of clients below 1 and P is the sum of their
-    probabilities. The server needs only these sums and not the norms. Each rescaling is a Newton step for
-    ``sum_i min(1, c t_i) = m``. Therefore the sum of the probabilities never exceeds m, every probability increases to
-    its optimal value, and ``ceil(m) - 1`` rescalings always suffice (Theorem A of the documentation).
+    probabilities. The server needs only these sums and not the norms. Each rescaling is a Newton step for ``sum_i
+    min(1, c t_i) = m``, so ``ceil(m) - 1`` rescalings always suffice (Theorem A of the documentation).
 
     Source: Chen, Horvath and Richtarik (2022), Algorithm 2.
 
@@ -71,13 +59,7 @@ def approximate_probabilities(norms: npt.ArrayLike, expected_size: float, max_it
 
 
 def approximation(norms: npt.ArrayLike, expected_size: float, max_iterations: int = 4) -> Approximation:
-    """Return the probabilities of ``approximate_probabilities`` with the number of rescalings.
-
-    >>> approximation([1.0, 1.0, 4.0], 2).num_rescalings
-    1
-    >>> approximation([1.0, 10.0**6, 10.0**12, 10.0**18], 3, max_iterations=1).converged
-    False
-    """
+    """Return the probabilities of ``approximate_probabilities`` with the number of rescalings."""
     t: Any = norms if is_plain(norms) else checked_norms(norms)
     budget = checked_budget(expected_size, t.size)
     limit = max_iterations
@@ -90,7 +72,7 @@ def approximation(norms: npt.ArrayLike, expected_size: float, max_iterations: in
     with np.errstate(all="ignore"):
         rest, made, moves, near, num_legal = write(t, budget, limit, probabilities)
     if num_legal < t.size:
-        refuse_norms(t)
+        checked_norms(t)  # raises the error
     if near or (not newton.SMALLEST_SUM < rest < newton.LARGEST_SUM and t.any()):
         made, moves = write_decided(t, budget, limit, probabilities)
     return Approximation(probabilities, int(made), not moves)
@@ -104,9 +86,7 @@ def approximation_path(norms: Numbers, expected_size: float | Fraction, num_resc
     formula is 0/0 and the rescaling changes nothing.
 
     >>> from fractions import Fraction
-    >>> for p in approximation_path([Fraction(1), Fraction(1), Fraction(4)], 2, 1):
-    ...     print(*p)
-    1/3 1/3 1
+    >>> print(*approximation_path([Fraction(1), Fraction(1), Fraction(4)], 2, 1)[1])
     1/2 1/2 1
     """
     t = numbers("norms", norms)

@@ -12,7 +12,7 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import format_number
 
-__all__ = ["Numbers", "checked_budget", "checked_norms", "is_plain", "numbers", "refuse_norms"]
+__all__ = ["Numbers", "checked_budget", "checked_norms", "is_plain", "numbers"]
 
 
 Numbers = npt.ArrayLike | Sequence[Any]
@@ -33,14 +33,11 @@ def is_plain(norms: Any) -> bool:
 def checked_norms(norms: Any) -> Array:
     """Return update norms t_i = w_i |U_i| as a float64 vector; raise ValueError for negative, NaN or infinite norms."""
     clean = validate.array("norms", norms, ndim=1)
-    _not_empty(clean)
+    if clean.size == 0:
+        message = f"norms must have at least one entry, got shape {clean.shape}"
+        raise ValueError(message)
     validate.nonnegative("norms", clean)
     return clean
-
-
-def refuse_norms(norms: Array) -> None:
-    """Raise the error for the first invalid norm or for an empty vector."""
-    checked_norms(norms)
 
 
 def checked_budget(expected_size: Any, num_clients: int) -> float:
@@ -72,9 +69,3 @@ def numbers(name: str, values: Any) -> Any:
     clean = validate.array(name, raw, ndim=1)
     validate.nonnegative(name, clean)
     return clean
-
-
-def _not_empty(norms: Array) -> None:
-    if norms.size == 0:
-        message = f"norms must have at least one entry, got shape {norms.shape}"
-        raise ValueError(message)

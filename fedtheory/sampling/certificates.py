@@ -53,36 +53,27 @@ class Certificate(NamedTuple):
 
 
 def certificate(norms: Numbers, probabilities: Numbers, expected_size: float | Fraction) -> Certificate:
-    r"""Residuals of the optimality conditions, and a duality gap, for proposed sampling probabilities.
+    """Residuals of the optimality conditions, and a duality gap, for proposed sampling probabilities.
 
     The problem is convex, so p is optimal if and only if it is feasible, uses the budget ``min(m, q)`` for the q
-    clients with positive norms, and fulfills ``p_i = min(1, t_i / x)`` for some x. The threshold is computed from the
-    clients below 1: ``x = sum t_i / sum p_i`` over these clients (without those with ``t_i >= x``). For any x, the
-    Lagrangian bounds the optimum from below, and the difference between objective and bound is
-    ``sum_{t_i < x} (t_i - x p_i)^2 / p_i + sum_{t_i >= x} (1 - p_i)(t_i^2 / p_i - x^2) + x^2 (m - sum_i p_i)``,
-    a sum without cancellation.
+    clients with positive norms, and fulfills ``p_i = min(1, t_i / x)`` for some x, which is computed from the clients
+    below 1. For any x, the Lagrangian bounds the optimum from below; the gap is a sum without cancellation.
 
     Source: Chen, Horvath and Richtarik (2022), Lemma 20 and its problem (32).
 
     Parameters
     ----------
-    norms
-        Norms of the weighted updates, shape (n,).
-    probabilities
-        Proposed probabilities, shape (n,), finite and at least 0.
+    norms, probabilities
+        Norms of the weighted updates, and proposed probabilities, shape (n,) each, finite and at least 0.
     expected_size
         Budget m in (0, n]; a ``Fraction`` or an integer for exact results with rational norms.
 
     Examples
     --------
+    Uniform probabilities are not optimal for norms 1 and 3 and the budget 1. Their objective is 20. The optimum is ``(1
+    + 3)^2 = 16``, which the dual problem at x = (1 + 3) / 1 proves.
+
     >>> from fractions import Fraction
-    >>> third = Fraction(1, 3)
-    >>> print(certificate([Fraction(1), 1, 1, 10], [third, third, third, Fraction(1)], 2).residual)
-    0
-
-    Uniform probabilities are not optimal for norms 1 and 3 and the budget 1. Their objective is 20. The optimum is
-    ``(1 + 3)^2 = 16``, which the dual problem at x = (1 + 3) / 1 proves.
-
     >>> print(certificate([Fraction(1), 3], [Fraction(1, 2), Fraction(1, 2)], 1).relative_gap)
     1/5
     """

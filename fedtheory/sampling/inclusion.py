@@ -10,8 +10,7 @@ client. Only positive numbers are added and multiplied, so every probability has
 from __future__ import annotations
 
 # mypy: allow-untyped-calls
-from collections.abc import Callable, Iterable
-from itertools import product
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,14 +27,10 @@ __all__ = ["power_of_choice_inclusion"]
 def power_of_choice_inclusion(
     weights: npt.ArrayLike, losses: npt.ArrayLike, num_selected: int, num_candidates: int
 ) -> Array:
-    r"""Probability that Power-of-Choice selects each client, shape (K,); the sum is m.
+    """Probability that Power-of-Choice selects each client, shape (K,); the sum is m.
 
     The server draws d candidates without replacement with probabilities proportional to the weights, and selects the m
-    candidates with the largest losses. Ties are broken at random.
-
-    A node of the integration takes about ``K (d + m)`` operations, at most ``d (K - d)`` for each of three passes.
-    About ``6 sqrt(d)`` nodes contribute unless weights differ by orders of magnitude. Probabilities below 1e-300 are
-    not accurate.
+    candidates with the largest losses. Ties are broken at random. Probabilities below 1e-300 are not accurate.
 
     The selection rule is that of Cho, Wang, Joshi (2020), section 4; the law is derived in this library.
 
@@ -59,17 +54,13 @@ def power_of_choice_inclusion(
     """
     p, m, d = _arguments(weights, num_selected, num_candidates)
     ranking = validate.array("losses", losses, shape=(np.size(weights),))
-    return _inclusion(p, ranking, m, d, _with_numpy if np.count_nonzero(p) <= _FEW_CLIENTS else integrate)
+    return _inclusion(p, ranking, m, d)
 
 
 def inclusion_by_losses(weights: npt.ArrayLike, num_selected: int, num_candidates: int) -> Callable[[Array], Array]:
-    """Return ``power_of_choice_inclusion`` as a function of the losses, which are not validated.
-
-    >>> (inclusion_by_losses([1, 2, 3], 1, 2)(np.array([3.0, 2.0, 1.0])) * 12).round(12)
-    array([5., 7., 0.])
-    """
+    """Return ``power_of_choice_inclusion`` as a function of the losses, which are not validated."""
     p, m, d = _arguments(weights, num_selected, num_candidates)
-    return lambda losses: _inclusion(p, losses, m, d, integrate)
+    return lambda losses: _inclusion(p, losses, m, d)
 
 
 def _arguments(weights: Any, num_selected: int, num_candidates: int) -> tuple[Array, int, int]:
@@ -78,7 +69,7 @@ def _arguments(weights: Any, num_selected: int, num_candidates: int) -> tuple[Ar
     return p, validate.count("num_selected", num_selected, high=d), d
 
 
-def _inclusion(p: Array, losses: Array, m: int, d: int, integrate: Callable[..., None]) -> Array:
+def _inclusion(p: Array, losses: Array, m: int, d: int) -> Array:
     drawable = np.flatnonzero(p)
     if d > drawable.size:
         got = format_number(d)
@@ -134,48 +125,10 @@ def _solve_for_z(log_time: float) -> float:
     return float(z)
 
 
-def _with_numpy(
-    p: Array,
-    starts: npt.NDArray[np.int64],
-    ends: npt.NDArray[np.int64],
-    m: int,
-    d: int,
-    times: Array,
-    time_weights: Array,
-    out: Array,
-) -> None:
-    """Compute the results of ``integrate`` with NumPy at all nodes at once, separately for each client."""
-    arrived, waiting = -np.expm1(-np.outer(p, times)), np.exp(-np.outer(p, times))
-
-    def law(clients: Iterable[int], counts: int) -> Array:
-        # Row 0: the probability that c clients arrived. Row 1: the expected rate of the others on this event.
-        found = np.zeros((2, counts, times.size))
-        found[0, 0] = 1.0
-        for k in clients:
-            stays = np.stack([found[0], found[1] + p[k] * found[0]]) * waiting[k]
-            stays[:, 1:] += found[:, :-1] * arrived[k]
-            found = stays
-        return found
-
-    for first, end in zip(starts.tolist(), ends.tolist(), strict=True):
-        above, below = law(range(first), min(m, first + 1)), law(range(end, p.size), min(d, p.size - end + 1))
-        for k in range(first, end):
-            equal = law((i for i in range(first, end) if i != k), min(d, end - first))
-            integrand = np.zeros(times.size)
-            for a, g in product(range(above.shape[1]), range(equal.shape[1])):
-                b = d - 1 - a - g
-                if 0 <= b < below.shape[1]:
-                    x, y, z = above[:, a], equal[:, g], below[:, b]
-                    rate = x[1] * y[0] * z[0] + x[0] * y[1] * z[0] + x[0] * y[0] * z[1]
-                    integrand += min(1.0, (m - a) / (g + 1)) * rate
-            out[k] = (time_weights * arrived[k]) @ integrand
-
-
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (docstrings state the arguments of compiled kernels)
 
 
-_FEW_CLIENTS = 10  # number of clients up to which NumPy takes milliseconds, while compilation takes seconds
 _BLOCK = 16  # number of groups whose laws are kept at a time: 256 kB for a thousand candidates, which fit into a cache
 
 

@@ -19,22 +19,15 @@ from fedtheory._support.jit import compiled, jitable
 from fedtheory._support.validate import Array
 
 __all__ = [
-    "BLOCK",
     "FEW",
-    "LANES",
     "LARGEST_SUM",
     "NO_LIMIT",
-    "ROWS",
     "SMALLEST_SUM",
-    "below",
     "compiled_below",
     "compiled_saturate",
     "compiled_write",
     "compiled_write_approximate",
     "compiled_write_optimal",
-    "lanes",
-    "saturate",
-    "start",
     "write",
     "write_approximate",
     "write_optimal",
@@ -49,7 +42,7 @@ _SMALLEST_ROOM, _ROUNDING = 2.0**-60, 2.0**-53
 
 
 @jitable
-def lanes(scratch: Array) -> tuple[Array, npt.NDArray[np.int64]]:
+def _lanes(scratch: Array) -> tuple[Array, npt.NDArray[np.int64]]:
     """Lanes of a sum and of an integer count, all set to 0, at the beginning of ``scratch``."""
     sums, counts = scratch[:LANES], scratch[LANES : 2 * LANES].view(np.int64)
     for j in range(LANES):
@@ -70,7 +63,7 @@ def below(norms: Array, x: float, scratch: Array) -> tuple[float, int]:
 
 @jitable
 def _blocks_below(norms: Array, x: float, scratch: Array) -> tuple[float, int]:
-    sums, counts = lanes(scratch)
+    sums, counts = _lanes(scratch)
     for first in range(0, norms.size - norms.size % BLOCK, BLOCK):
         for j in range(LANES):
             lane, count = 0.0, 0

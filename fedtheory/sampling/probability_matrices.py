@@ -14,16 +14,11 @@ __all__ = ["estimator_variance", "smallest_uniform_v", "variance_bound"]
 
 
 def probability_matrix(matrix: npt.ArrayLike) -> Array:
-    """Return a probability matrix after checking necessary conditions.
+    """Return a probability matrix, shape (n, n), after checking necessary conditions.
 
-    Entry (i, j) is the probability that i and j are both drawn; the diagonal is p. The matrix, shape (n, n), must be
-    symmetric with ``max(0, p_i + p_j - 1) <= P_ij <= min(p_i, p_j)``, and ``P - p p'``, a covariance matrix, must be
-    positive semidefinite, all up to 1e-12. For more than two clients these conditions are not sufficient.
-
-    >>> probability_matrix([[0.5, 0.6], [0.6, 0.5]])
-    Traceback (most recent call last):
-    ...
-    ValueError: matrix must have entries of at most the smaller marginal, got 0.6 for clients 0 and 1
+    Entry (i, j) is the probability that i and j are both drawn; the diagonal is p. The matrix must be symmetric with
+    ``max(0, p_i + p_j - 1) <= P_ij <= min(p_i, p_j)``, and ``P - p p'`` positive semidefinite, all up to 1e-12. For
+    more than two clients these conditions are not sufficient.
     """
     together = validate.array("matrix", matrix, ndim=2)
     n = together.shape[0]
@@ -51,13 +46,11 @@ def probability_matrix(matrix: npt.ArrayLike) -> Array:
 
 
 def estimator_variance(matrix: npt.ArrayLike, vectors: npt.ArrayLike) -> Any:
-    r"""Variance ``E |sum_{i in S} a_i / p_i - sum_i a_i|^2`` of a sampling with the given probability matrix.
+    """Variance ``E |sum_{i in S} a_i / p_i - sum_i a_i|^2`` of a sampling with the given probability matrix.
 
     It is ``sum_ij (P_ij / (p_i p_j) - 1) <a_i, a_j>``, the left-hand side of (5), a squared norm; exact for
-    ``fractions.Fraction``. The matrix, shape (n, n), is that of a proper sampling (positive diagonal). The vectors are
-    the weighted updates ``a_i = w_i U_i``, shape (n, d).
-
-    Source: Chen, Horvath and Richtarik (2022), Lemma 1.
+    ``fractions.Fraction``. The matrix, shape (n, n), has a positive diagonal. The vectors are the weighted updates
+    ``a_i = w_i U_i``, shape (n, d). Source: Chen, Horvath and Richtarik (2022), Lemma 1.
 
     One of two equal vectors is drawn and doubled, so the variance is 0.
 
@@ -78,15 +71,12 @@ def estimator_variance(matrix: npt.ArrayLike, vectors: npt.ArrayLike) -> Any:
 
 
 def variance_bound(norms: npt.ArrayLike, probabilities: npt.ArrayLike, v: npt.ArrayLike) -> float:
-    r"""Right-hand side ``sum_i t_i^2 v_i / p_i`` of (5), a squared norm, for norms ``t_i = w_i |zeta_i|``.
+    """Right-hand side ``sum_i t_i^2 v_i / p_i`` of (5), a squared norm, for norms ``t_i = w_i |zeta_i|``.
 
-    Norms, probabilities in (0, 1] and the nonnegative vector v of the condition (4) have the shape (n,).
+    Norms, probabilities in (0, 1] and the nonnegative vector v of the condition (4) have the shape (n,). Source: Chen,
+    Horvath and Richtarik (2022), Lemma 1.
 
-    Source: Chen, Horvath and Richtarik (2022), Lemma 1.
-
-    ``1 * 0.5 / 0.5 + 4 * 0.75 / 0.25 = 13``.
-
-    >>> variance_bound([1.0, 2.0], [0.5, 0.25], [0.5, 0.75])
+    >>> variance_bound([1.0, 2.0], [0.5, 0.25], [0.5, 0.75])  # 1 * 0.5 / 0.5 + 4 * 0.75 / 0.25
     13.0
     """
     t = validate.nonnegative("norms", validate.array("norms", norms, ndim=1))
@@ -96,17 +86,9 @@ def variance_bound(norms: npt.ArrayLike, probabilities: npt.ArrayLike, v: npt.Ar
 
 
 def admissibility_margin(matrix: npt.ArrayLike, v: npt.ArrayLike) -> float:
-    r"""Smallest eigenvalue of ``Diag(p_i v_i) - (P - p p')``: condition (4) holds if and only if it is at least 0.
+    """Smallest eigenvalue of ``Diag(p_i v_i) - (P - p p')``: condition (4) holds if and only if it is at least 0.
 
-    The probability matrix P has shape (n, n) and v has shape (n,).
-
-    Source: Chen, Horvath and Richtarik (2022), Lemma 1, eq. (4).
-
-    If one of two clients is drawn, ``P - p p' = [[1, -1], [-1, 1]] / 4`` has the largest eigenvalue 1/2, so v = 1 is
-    admissible and the margin is 0.
-
-    >>> abs(admissibility_margin([[0.5, 0.0], [0.0, 0.5]], [1.0, 1.0])) < 1e-15
-    True
+    The probability matrix P has shape (n, n) and v has shape (n,). Source: Chen, Horvath and Richtarik (2022), Lemma 1.
     """
     together = probability_matrix(matrix)
     p = np.diagonal(together)
@@ -115,12 +97,10 @@ def admissibility_margin(matrix: npt.ArrayLike, v: npt.ArrayLike) -> float:
 
 
 def smallest_uniform_v(matrix: npt.ArrayLike) -> float:
-    r"""Smallest c such that ``v = (c, ..., c)`` is admissible in (4); it is at least ``1 - min_i p_i``.
+    """Smallest c such that ``v = (c, ..., c)`` is admissible in (4); it is at least ``1 - min_i p_i``.
 
     It is the largest eigenvalue of ``D^(-1/2) (P - p p') D^(-1/2)`` with ``D = Diag(p)``, in [0, n). The matrix, shape
-    (n, n), is that of a proper sampling (positive diagonal).
-
-    Source: Chen, Horvath and Richtarik (2022), Lemma 1, eq. (4).
+    (n, n), has a positive diagonal. Source: Chen, Horvath and Richtarik (2022), Lemma 1, eq. (4).
 
     For two of three clients, with equally likely pairs, c is 1/2. For independent sampling it is 1/3.
 

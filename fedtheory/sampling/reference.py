@@ -33,20 +33,10 @@ _MOST_ATTEMPTS, _SMALLEST_UNIT = 6, 1e-12
 def reference_probabilities(norms: npt.ArrayLike, expected_size: float) -> Array:
     """Minimizer of ``sum_i t_i^2 / p_i`` over the budget and the unit box, computed by cvxpy and certified.
 
-    The norms of the weighted updates have shape (n,), and the budget is in (0, n]. A norm 0 gets the probability 0.
+    The norms of the weighted updates have shape (n,), and the budget is in (0, n]. A norm 0 gets the probability 0. The
+    solution of Clarabel is returned only if ``certificate`` finds a relative duality gap and an infeasibility of at
+    most 1e-8; otherwise an OracleError is raised. The objective is flat: two such solutions may differ by 1e-4 in p.
 
-    The norms are divided by their maximum, since solvers have absolute tolerances. The solver is Clarabel with
-    tolerances of 1e-12. The solution is returned only if ``certificate`` finds a relative duality gap and an
-    infeasibility of at most 1e-8. Otherwise the solver is restarted with its last solution as unit of the
-    probabilities, so that the unknowns are near 1. The objective is flat: two such solutions may differ by 1e-4 in p.
-
-    Raises
-    ------
-    OracleError
-        If the solver fails or its solution does not pass the certificate.
-
-    Examples
-    --------
     >>> reference_probabilities([1.0, 1.0, 4.0], 2).round(6)
     array([0.5, 0.5, 1. ])
     """
@@ -90,20 +80,12 @@ def solver_probabilities(
     ----------
     norms, expected_size
         As in ``reference_probabilities``.
-    solver
-        Name of a solver in cvxpy, such as ``"CLARABEL"`` or ``"SCS"``.
+    solver, **settings
+        Name of a solver in cvxpy, such as ``"CLARABEL"`` or ``"SCS"``, and its settings.
     normalize
-        Whether to divide the norms by their maximum. Solvers have absolute tolerances and may be inaccurate without
-        this.
+        Whether to divide the norms by their maximum, since solvers have absolute tolerances.
     unit
         Units of the probabilities in the solver, positive, shape (n,); by default 1.
-    **settings
-        Passed on to the solver.
-
-    Raises
-    ------
-    OracleError
-        If the solver stops with an error or without a solution.
 
     Examples
     --------

@@ -52,19 +52,7 @@ def variance(norms: Numbers, probabilities: Numbers) -> Any:
 
 
 def optimal_value(norms: npt.ArrayLike, expected_size: float) -> float:
-    r"""Smallest variance of independent sampling with m expected clients, for norms of shape (n,).
-
-    Let s be the sum of the norms of the clients whose optimal probability is below 1, and r the budget of these
-    clients. The smallest variance is ``s^2 / r - sum t_i^2`` over these clients. It is evaluated as
-    ``sum t_i^2 (1 - p_i) / p_i`` to avoid cancellation.
-
-    Source: Chen, Horvath and Richtarik (2022), eqs. (6) and (7).
-
-    For norms 1, 2, 3 no probability is clipped to 1, and the value is ``6^2 / 2 - 14 = 4``.
-
-    >>> round(optimal_value([1.0, 2.0, 3.0], 2), 12)
-    4.0
-    """
+    """Smallest variance of independent sampling with m expected clients, for norms of shape (n,); eqs. (6) and (7)."""
     t = checked_norms(norms)
     value, exponent = _scaled_value(t, checked_budget(expected_size, t.size))
     with np.errstate(over="ignore", under="ignore"):
@@ -103,12 +91,11 @@ def improvement_factor(norms: npt.ArrayLike, expected_size: float) -> float:
     return expected_improvement_factor(t[None, :], expected_size)
 
 
-def expected_improvement_factor(norms: npt.ArrayLike, expected_size: float, *, axis: int = 0) -> float:
-    r"""Ratio of expectations ``E[V*] / E[((n - m) / m) sum_i t_i^2]`` over samples of the norms.
+def expected_improvement_factor(norms: npt.ArrayLike, expected_size: float) -> float:
+    """Ratio of expectations ``E[V*] / E[((n - m) / m) sum_i t_i^2]`` over samples of the norms, in [0, 1].
 
-    It differs from the mean of the ratios, since large updates have more influence. It is in [0, 1], by convention 0 if
-    there is no variance. The norms have the shape (samples, n), or (n, samples) with ``axis=1``, and the budget m is in
-    (0, n].
+    It differs from the mean of the ratios, since large updates have more influence; it is 0 if there is no variance.
+    The norms have the shape (samples, n), and the budget m is in (0, n].
 
     Source: Chen, Horvath and Richtarik (2022), Definition 11, eq. (15).
 
@@ -118,7 +105,7 @@ def expected_improvement_factor(norms: npt.ArrayLike, expected_size: float, *, a
     >>> round(expected_improvement_factor([[1.0, 1.0, 1.0], [10.0, 1.0, 1.0]], 1) * 210, 12)
     48.0
     """
-    samples = _samples(norms, axis)
+    samples = _samples(norms)
     num_samples, num_clients = samples.shape
     m = checked_budget(expected_size, num_clients)
     weights = np.full(num_samples, 1 / num_samples)
@@ -150,11 +137,9 @@ def relative_improvement_factor(alpha: Any, num_clients: int, expected_size: Any
     return expected_size / (alpha * (n - expected_size) + expected_size)
 
 
-def _samples(norms: npt.ArrayLike, axis: int) -> Array:
+def _samples(norms: npt.ArrayLike) -> Array:
     samples = validate.array("norms", norms, ndim=2)
     validate.nonnegative("norms", samples)
-    if validate.count("axis", axis, low=0, high=1) == 1:
-        samples = np.ascontiguousarray(samples.T)
     if samples.size == 0:
         message = f"norms must have at least one sample and one client, got shape {samples.shape}"
         raise ValueError(message)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import final
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (selection/rules.py states the arguments of compiled rules)
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
-from fedtheory._support.jit import compiled, inlined
+from fedtheory._support.jit import compiled
 from fedtheory._support.validate import Array
 from fedtheory._support.values import to_tuples
 from fedtheory.selection._draw import keep_largest
@@ -25,13 +25,12 @@ __all__ = ["ActiveFederated", "ActiveFederatedByReports"]
 @final
 @dataclass(frozen=True)
 class ActiveFederated:
-    r"""Sampling of most clients by valuation ``v_k = sqrt(n_k) F_k(w)``, the others uniformly; plain mean.
+    """Sampling of most clients by valuation ``v_k = sqrt(n_k) F_k(w)``, the others uniformly; plain mean.
 
     Of the K clients the ``floor(dropped K)`` of smallest valuation are dropped, ties at random. Of those kept, ``(1 -
     explored) m`` (rounded, at least 1 and at most all) are drawn without replacement, with probabilities proportional
-    to ``exp(sharpness v_k)`` among those left. The rest of the cohort is drawn uniformly from all other clients,
-    including dropped ones. A valuation is updated only when its client is selected, at the server's model of that
-    round: each selected client evaluates its loss once and sends it.
+    to ``exp(sharpness v_k)`` among those left. The rest of the cohort is drawn uniformly from all other clients. A
+    valuation is updated only when its client is selected, at the server's model of that round.
 
     Parameters
     ----------
@@ -42,13 +41,12 @@ class ActiveFederated:
     dropped, sharpness, explored
         Parameters alpha_1, alpha_2 and alpha_3 of the source.
     initial_loss
-        Initial valuations are ``sqrt(n_k)`` times this. The source does not specify them. With 0 all are equal, and the
-        first selected clients are preferred from then on; ``log C`` is the loss of a softmax model of zeros.
+        Initial valuations are ``sqrt(n_k)`` times this, which the source does not specify. With 0 the first selected
+        clients are preferred from then on; ``log C`` is the loss of a softmax model of zeros.
 
     Notes
     -----
-    Goetz et al. (2019), "Active federated learning"; ``afl`` of Cho, Wang, Joshi (2020). With l2 > 0 the losses include
-    the ridge term.
+    Goetz et al. (2019), "Active federated learning"; ``afl`` of Cho, Wang, Joshi (2020).
     """
 
     num_selected: int
@@ -72,9 +70,6 @@ class ActiveFederated:
         """Active federated learning, plain mean; the valuations depend on losses of earlier rounds."""
         return Scheme("active", "mean", memoryless=False)
 
-    def law(self, weights: Array) -> None:
-        """Return None: the draws depend on losses of earlier rounds."""
-
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the compiled rules."""
         m = validate.count("num_selected", self.num_selected, 1, weights.size)
@@ -90,26 +85,13 @@ class ActiveFederated:
         )
 
 
-class _Constants(NamedTuple):
-    num_selected: int
-    by_valuation: int
-    dropped: float
-    sharpness: float
-    roots: Array  # of the sample counts (K,)
-
-
-@inlined
-def _read(table):
-    return _Constants(int(table[0]), int(table[1]), table[2], table[3], table[4:])
-
-
 @compiled
 def _draw_cohort(round_index, table, memory, weights, rng, candidates):
-    known = _read(table)
+    num_selected, by_valuation, dropped, sharpness = int(table[0]), int(table[1]), table[2], table[3]
     here, left = _present(weights)
-    size = min(known.num_selected, here)
+    size = min(num_selected, here)
     # The small summand keeps floor(0.75 * 4) at 3 for fractions that are not binary.
-    kept = here - int(np.floor(known.dropped * here + 1e-9))
+    kept = here - int(np.floor(dropped * here + 1e-9))
     filled = 0
     if kept > 0:
         values = np.empty(here)
@@ -117,8 +99,8 @@ def _draw_cohort(round_index, table, memory, weights, rng, candidates):
             values[j] = memory[left[j]]
         best = np.empty(kept, dtype=np.int64)
         keep_largest(left[:here].copy(), values, kept, rng, best)
-        filled = min(known.by_valuation, kept, size)
-        _draw_by_valuation(memory, known.sharpness, best, filled, rng, candidates)
+        filled = min(by_valuation, kept, size)
+        _draw_by_valuation(memory, sharpness, best, filled, rng, candidates)
     _draw_uniformly(left[:here], filled, size, rng, candidates)
     return size
 
@@ -174,7 +156,7 @@ def _draw_uniformly(clients, filled, size, rng, drawn):
 
 @compiled
 def _take_all_and_remember(round_index, table, memory, weights, candidates, losses, rng, chosen):
-    roots = _read(table).roots
+    roots = table[4:]  # of the sample counts
     for i in range(candidates.size):
         chosen[i] = candidates[i]
         memory[candidates[i]] = roots[candidates[i]] * losses[i]
@@ -184,7 +166,7 @@ def _take_all_and_remember(round_index, table, memory, weights, candidates, loss
 @final
 @dataclass(frozen=True)
 class ActiveFederatedByReports:
-    r"""Sampling of ``floor((1 - explored) m)`` clients by their last reported losses, the others uniformly; plain mean.
+    """Sampling of ``floor((1 - explored) m)`` clients by their last reported losses, the others uniformly; plain mean.
 
     A client's report is its mean loss over the local steps of its last participation, which it sends with its update;
     before the first participation it is minus infinity. In each round the ``floor(dropped K)`` smallest reports, ties
@@ -192,19 +174,8 @@ class ActiveFederatedByReports:
     without replacement and proportional to ``exp(sharpness report)`` among the remaining finite reports. If there are
     too few of these, as in the first round, uniform draws replace them.
 
-    Parameters
-    ----------
-    num_selected
-        Number m of clients per round.
-    dropped, sharpness, explored
-        As in ``ActiveFederated``.
-
-    Notes
-    -----
-    ``afl`` of Cho, Wang, Joshi (2020), after Goetz et al. (2019), see ``ActiveFederated``; the papers leave different
-    details open. Here losses are not multiplied by ``sqrt(n_k)``, and no loss at the server's model is evaluated. Of
-    three clients two are drawn by loss and one uniformly, whereas ``ActiveFederated`` rounds ``(1 - 0.1) 3`` to the
-    nearest integer and draws all three by loss.
+    ``dropped``, ``sharpness`` and ``explored`` are those of ``ActiveFederated``; the papers leave different details
+    open. This is ``afl`` of Cho, Wang, Joshi (2020), without the factor ``sqrt(n_k)``.
     """
 
     num_selected: int
@@ -223,9 +194,6 @@ class ActiveFederatedByReports:
         """Active federated learning, plain mean; the reports are those of earlier rounds."""
         return Scheme("active", "mean", memoryless=False)
 
-    def law(self, weights: Array) -> None:
-        """Return None: the draws depend on losses of earlier rounds."""
-
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the compiled rules."""
         m = validate.count("num_selected", self.num_selected, 1, weights.size)
@@ -241,30 +209,18 @@ class ActiveFederatedByReports:
         )
 
 
-class _ReportedConstants(NamedTuple):
-    num_selected: int
-    by_report: int
-    dropped: float
-    sharpness: float
-
-
-@inlined
-def _read_reported(table):
-    return _ReportedConstants(int(table[0]), int(table[1]), table[2], table[3])
-
-
 @compiled
 def _draw_by_reports(round_index, table, memory, weights, candidates, losses, rng, chosen):
-    known = _read_reported(table)
-    _forget(memory, int(np.floor(known.dropped * memory.size + 1e-9)), rng)
+    num_selected, by_report, dropped, sharpness = int(table[0]), int(table[1]), table[2], table[3]
+    _forget(memory, int(np.floor(dropped * memory.size + 1e-9)), rng)
     here, left = _present(weights)
     reported, count = np.empty(here, dtype=np.int64), 0
     for j in range(here):
         reported[count] = left[j]
         count += memory[left[j]] > -np.inf
-    size = min(known.num_selected, here)
-    filled = min(known.by_report, count, size)
-    _draw_by_valuation(memory, known.sharpness, reported[:count], filled, rng, chosen)
+    size = min(num_selected, here)
+    filled = min(by_report, count, size)
+    _draw_by_valuation(memory, sharpness, reported[:count], filled, rng, chosen)
     _draw_uniformly(left[:here], filled, size, rng, chosen)
     return size
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
-from fedtheory._support.jit import compiled, inlined, jitable
+from fedtheory._support.jit import compiled, jitable
 from fedtheory._support.validate import Array
 from fedtheory._support.values import to_tuples
 from fedtheory._support.wording import truncate
@@ -50,15 +50,9 @@ class Availability(Protocol):
 class AlternatingGroups:
     """Availability in which fixed groups alternate by round, and a random share of the present group drops out.
 
-    Source: Cho, Wang, Joshi (2020), Appendix G.3: two groups of K/2 clients, dropout 0.1.
-
-    Parameters
-    ----------
-    dropout
-        Of the group's n clients ``round(dropout n)`` are absent, drawn uniformly and independently in each round.
-    groups
-        Group of each client, integers 0..G-1 with G <= K, shape (K,); by default the first half of the clients (rounded
-        up) and the second half.
+    Of the group's n clients ``round(dropout n)`` are absent, drawn uniformly in each round. ``groups`` has the group of
+    each client, integers 0..G-1 with G <= K, shape (K,); by default the first half of the clients (rounded up) and the
+    second half. Source: Cho, Wang, Joshi (2020), Appendix G.3: two groups of K/2 clients, dropout 0.1.
     """
 
     dropout: float = 0.1
@@ -103,28 +97,15 @@ class BernoulliAvailability:
         return AvailabilityRule(_flip_coins, np.broadcast_to(given, num_clients).copy(), np.empty(0))
 
 
-class _Groups(NamedTuple):
-    sizes: Array
-    absent: Array
-    of_clients: Array
-
-
-@inlined
-def _read_groups(table):
-    num_groups = int(table[0])
-    parts = table[1:]
-    return _Groups(parts[:num_groups], parts[num_groups : 2 * num_groups], parts[2 * num_groups :])
-
-
 @compiled
 def _take_turns(round_index, table, memory, rng, present):
-    groups = _read_groups(table)
-    turn = round_index % groups.sizes.size
-    members, absent = int(groups.sizes[turn]), int(groups.absent[turn])
+    num_groups = int(table[0])
+    turn = round_index % num_groups
+    members, absent, groups = int(table[1 + turn]), int(table[1 + num_groups + turn]), table[1 + 2 * num_groups :]
     here, left = members - absent, members
     for k in range(present.size):
         present[k] = False
-        if groups.of_clients[k] == turn:
+        if groups[k] == turn:
             # Each member drops out with probability (drop-outs left)/(members left), so that all subsets are equally
             # likely.
             present[k] = rng.random() * left >= absent
@@ -172,18 +153,14 @@ class Available:
     """Strategy restricted to the available clients of each round.
 
     The strategies of this package choose among the available clients, with weights renormalized to sum 1 over them. If
-    a strategy ignores availability, absent clients are removed from its candidates and its selection.
-
-    Availability has a separate random stream, so that strategies that are compared with one seed have the same
-    available clients. Aggregation is at most unbiased for the objective of the available clients, not for that of all.
-    Sums over all clients in a method, such as the mean of all control variates of SCAFFOLD, have the objective weights.
+    a strategy ignores availability, absent clients are removed from its candidates and its selection. Availability has
+    a separate random stream, so that strategies that are compared with one seed have the same available clients.
+    Aggregation is at most unbiased for the objective of the available clients, not for that of all.
 
     Parameters
     ----------
-    strategy
-        Strategy for the available clients.
-    availability
-        Availability process, for example one of ``fedtheory.selection.availability``.
+    strategy, availability
+        Strategy for the available clients, and their process, for example one of ``fedtheory.selection.availability``.
     shortfall
         ``refuse``: a run in which fewer clients are available than the strategy may select ends with a ValueError.
         ``allow``: it selects fewer. If no client is available, federated averaging does not change the model, and a
@@ -203,19 +180,13 @@ class Available:
 
     @property
     def scheme(self) -> Scheme:
-        """The strategy's scheme, marked as depending on availability.
-
-        It has memory if the availability or the strategy has. If a round may have no client, it is not always a mean.
-        """
+        """The strategy's scheme, marked as depending on availability, with the memory of both."""
         inner = getattr(self.strategy, "scheme", Scheme("unknown", "unknown", memoryless=False))
         memoryless = inner.memoryless and getattr(self.availability, "memoryless", False)
         aggregation = (
             inner.aggregation if self.shortfall == "refuse" else f"{inner.aggregation} of the available, if any"
         )
         return Scheme(f"{inner.selection} among the available", aggregation, memoryless)
-
-    def law(self, weights: Array) -> None:
-        """Return None: the selection depends on availability."""
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the strategy's rules and the attend rule."""

@@ -12,9 +12,8 @@ from fedtheory._support.jit import compiled, inlined
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import truncate
 from fedtheory.selection._draw import keep_largest
-from fedtheory.selection.rules import Rules, pack
+from fedtheory.selection.rules import Rules, ValuationMethod, pack
 from fedtheory.theorem.scheme import Scheme
-from fedtheory.valuation.methods import Valuation, ValuationMethod
 
 __all__ = ["GreedyShapley", "SoftmaxShapley", "UpperConfidenceShapley"]
 
@@ -47,14 +46,6 @@ def checked_averaging(averaging: str | float) -> float:
         message = f"averaging must be 'mean' or a number in [0, 1), got {truncate(averaging)}"
         raise ValueError(message)
     return share
-
-
-def checked_valuation(valuation: ValuationMethod | Valuation) -> Valuation:
-    """Return a valuation, which may be given as the name of its method."""
-    if isinstance(valuation, Valuation):
-        return valuation
-    validate.choice("valuation", valuation, get_args(ValuationMethod))
-    return Valuation(valuation)
 
 
 @compiled
@@ -121,8 +112,7 @@ class GreedyShapley:
     random.
 
     Source: Singhal, Pandey, Popovski (2024), "Greedy Shapley Client Selection for Communication-Efficient Federated
-    Learning", Algorithm 1, whose printed first turns ``{t, ..., t + M - 1}`` overlap; here they are consecutive groups
-    of a random order.
+    Learning", Algorithm 1, whose printed first turns ``{t, ..., t + M - 1}`` overlap.
 
     Parameters
     ----------
@@ -132,25 +122,22 @@ class GreedyShapley:
         ``mean``: cumulative values are means over the rounds in which a client was selected. A number a in [0, 1): they
         become ``a v + (1 - a) v_round`` and start at 0.
     valuation
-        A ``Valuation``, or the name of its method: ``gtg``, ``exact`` or ``permutation``.
+        ``gtg`` (truncated random orders) or ``exact`` (all coalitions).
     """
 
     num_selected: int
     averaging: Literal["mean"] | float = "mean"
-    valuation: ValuationMethod | Valuation = "gtg"
+    valuation: ValuationMethod = "gtg"
 
     def __post_init__(self) -> None:
         validate.count("num_selected", self.num_selected)
         checked_averaging(self.averaging)
-        checked_valuation(self.valuation)
+        validate.choice("valuation", self.valuation, get_args(ValuationMethod))
 
     @property
     def scheme(self) -> Scheme:
         """Largest values, which depend on earlier rounds; mean by size."""
         return Scheme("largest cumulative Shapley value", "mean by size", memoryless=False)
-
-    def law(self, weights: Array) -> None:
-        """Return None: the choice depends on earlier rounds."""
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the compiled rules."""
@@ -160,37 +147,26 @@ class GreedyShapley:
 @final
 @dataclass(frozen=True)
 class UpperConfidenceShapley:
-    r"""Clients with the largest ``v_k + exploration sqrt(log(t + 1) / N_k)``; average by sample counts.
+    """Clients with the largest ``v_k + exploration sqrt(log(t + 1) / N_k)``; average by sample counts.
 
     Here t is the number of past rounds, N_k the number of those in which client k was selected, and v_k its mean value
-    in them. The first turns are those of ``GreedyShapley``.
-
-    Source: Pandey et al. (2023), in the form with which GreedyFed is compared.
-
-    Parameters
-    ----------
-    num_selected, valuation
-        As in ``GreedyShapley``.
-    exploration
-        Coefficient beta of the exploration term, at least 0.
+    in them. The first turns, ``num_selected`` and ``valuation`` are those of ``GreedyShapley``; ``exploration`` is at
+    least 0. Source: Pandey et al. (2023), in the form with which GreedyFed is compared.
     """
 
     num_selected: int
     exploration: float = 0.01
-    valuation: ValuationMethod | Valuation = "gtg"
+    valuation: ValuationMethod = "gtg"
 
     def __post_init__(self) -> None:
         validate.count("num_selected", self.num_selected)
         validate.nonnegative("exploration", validate.one("exploration", self.exploration))
-        checked_valuation(self.valuation)
+        validate.choice("valuation", self.valuation, get_args(ValuationMethod))
 
     @property
     def scheme(self) -> Scheme:
         """Largest upper confidence limits of values, which depend on earlier rounds; mean by size."""
         return Scheme("largest upper confidence limit of Shapley values", "mean by size", memoryless=False)
-
-    def law(self, weights: Array) -> None:
-        """Return None: the choice depends on earlier rounds."""
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the compiled rules."""
@@ -200,7 +176,7 @@ class UpperConfidenceShapley:
 
 
 def _greedy_rules(
-    weights: Array, num_selected: int, averaging: float, exploration: float, valuation: ValuationMethod | Valuation
+    weights: Array, num_selected: int, averaging: float, exploration: float, valuation: ValuationMethod
 ) -> Rules:
     return Rules(
         select=_select_largest,
@@ -209,7 +185,7 @@ def _greedy_rules(
         max_selected=validate.count("num_selected", num_selected, 1, weights.size),
         table=pack(averaging, exploration),
         memory=memory_of(weights.size),
-        valuation=checked_valuation(valuation),
+        valuation=valuation,
     )
 
 
@@ -233,41 +209,28 @@ def _select_largest(round_index, table, memory, weights, candidates, losses, rng
 @final
 @dataclass(frozen=True)
 class SoftmaxShapley:
-    r"""S-FedAvg: sampling of ``num_selected`` clients without replacement, by ``exp(phi_k)``; average by sample counts.
+    """S-FedAvg: sampling of ``num_selected`` clients without replacement, by ``exp(phi_k)``; average by sample counts.
 
     phi starts at 1/K. For a selected client it becomes ``a phi_k + (1 - a) v_k``, where v_k is the client's Shapley
-    value in the round.
+    value in the round and a is ``averaging``, in [0, 1). Other arguments are those of ``GreedyShapley``.
 
-    Source: Nagalapatti, Narayanam (2021), "Game of Gradients", in the form with which GreedyFed is compared, with one
-    exception: GreedyFed describes phi as an average of cumulative values (means over past rounds), here it is one of
-    round values.
-
-    Parameters
-    ----------
-    num_selected
-        Number M of clients per round, at most 20.
-    averaging
-        Weight a of old values, in [0, 1).
-    valuation
-        A ``Valuation``, or the name of its method: ``gtg``, ``exact`` or ``permutation``.
+    Source: Nagalapatti, Narayanam (2021), "Game of Gradients", in the form with which GreedyFed is compared. GreedyFed
+    describes phi as an average of cumulative values (means over past rounds), here it is one of round values.
     """
 
     num_selected: int
     averaging: float = 0.75
-    valuation: ValuationMethod | Valuation = "gtg"
+    valuation: ValuationMethod = "gtg"
 
     def __post_init__(self) -> None:
         validate.count("num_selected", self.num_selected)
         checked_averaging(validate.double("averaging", self.averaging))
-        checked_valuation(self.valuation)
+        validate.choice("valuation", self.valuation, get_args(ValuationMethod))
 
     @property
     def scheme(self) -> Scheme:
         """Draws by values, which depend on earlier rounds; mean by size."""
         return Scheme("softmax of Shapley values", "mean by size", memoryless=False)
-
-    def law(self, weights: Array) -> None:
-        """Return None: the draws depend on earlier rounds."""
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the compiled rules."""
@@ -278,7 +241,7 @@ class SoftmaxShapley:
             max_selected=validate.count("num_selected", self.num_selected, 1, weights.size),
             table=pack(checked_averaging(self.averaging)),
             memory=memory_of(weights.size, 1 / weights.size),
-            valuation=checked_valuation(self.valuation),
+            valuation=self.valuation,
         )
 
 

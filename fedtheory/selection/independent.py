@@ -5,12 +5,12 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, final
+from typing import Literal, final
 
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory._support.jit import compiled, inlined
+from fedtheory._support.jit import compiled
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import truncate
 from fedtheory.sampling.arguments import checked_budget
@@ -28,9 +28,10 @@ LAWS = ("optimal", "approximate", "uniform")
 @final
 @dataclass(frozen=True)
 class Independent:
-    r"""Independent sampling of updates, client i with probability p_i and coefficient ``w_i / p_i``.
+    """Independent sampling of updates, client i with probability p_i and coefficient ``w_i / p_i``.
 
-    The aggregate ``sum_{i in S} (w_i / p_i) U_i`` is unbiased. If no client sends, the model does not change.
+    The aggregate ``sum_{i in S} (w_i / p_i) U_i`` is unbiased. If no client sends, the model does not change. Clients
+    with zero updates or of weight zero do not send.
 
     Source: Chen, Horvath and Richtarik (2022), Algorithms 1 (optimal) and 2 (approximate), Appendix E (candidates).
 
@@ -46,32 +47,13 @@ class Independent:
         Largest number of rescalings for ``approximate``.
     num_candidates
         Number s of clients that train and send their norms, at least m; None for all, as ``uniform`` requires. In each
-        round they are a uniform subset Q of size s that is drawn before the training. The laws are those given Q.
+        round they are a uniform subset that is drawn before the training. Their coefficients are ``w_i n / (s p_i)``.
 
     Notes
     -----
-    With candidates the coefficient is ``w_i n / (s p_i)``: Appendix E of the paper, (39), with a set Q of available
-    clients that the server draws, and ``q_i = s / n``. The estimator is unbiased, since Q is independent of the
-    updates. Its variance is the mean over Q of the variance given Q plus the variance of Q, ``(n / s) (n - s) / (n - 1)
-    (sum_i |w_i U_i|^2 - |sum_i w_i U_i|^2 / n)``. The other clients do not train.
-
-    Numbers sent to the server, in floats of 64 bits (with candidates s replaces n): in addition to the updates,
-    ``optimal`` sends n norms. ``approximate`` sends n norms and, in every pass, two numbers per client: its probability
-    and a one if it is below 1, else two zeros. The pass that finds nothing to rescale counts unless ``max_iterations``
-    is reached first. ``uniform`` sends updates only. Numbers sent to clients are not counted: ``optimal`` sends each
-    client its probability; ``approximate`` broadcasts the sum of the norms and one factor per pass.
-
-    Clients with zero updates or of weight zero do not send.
-
-    Examples
-    --------
-    The update of client 1 is twice as large as that of client 0, so client 1 is sampled twice as often.
-
-    >>> import fedtheory as ft
-    >>> fed = ft.QuadraticFederation([1.0, 1.0], [[1.0], [2.0]], [0.5, 0.5])
-    >>> run = ft.fedavg(fed, Independent(1), num_rounds=1, step_size=0.5, initial=[0.0], num_replicates=9000)
-    >>> run.counts.mean(axis=0).round(1)
-    array([0.3, 0.7])
+    Floats sent to the server in addition to the updates (with candidates s replaces n): ``optimal`` sends n norms;
+    ``approximate`` sends n norms and, in every pass, two numbers per client. The pass that finds nothing to rescale
+    counts unless ``max_iterations`` is reached first. Numbers sent to clients are not counted.
     """
 
     expected_size: float
@@ -105,7 +87,7 @@ class Independent:
             select=choose_all if self.num_candidates is None else _choose_candidates,
             weigh=_send_by_optimal_law if self.probabilities == "optimal" else _send_by_approximate_law,
             max_selected=asked,
-            table=pack(budget, self.max_iterations, n / asked),
+            table=pack(budget, self.max_iterations, n / asked),  # the last scales coefficients of candidates
             memory=np.concatenate([np.zeros(asked), np.arange(0 if self.num_candidates is None else n)]),
         )
 
@@ -126,17 +108,6 @@ class Independent:
         w = np.asarray(weights, dtype=np.float64)
         second = w**2 / self.inclusion_probabilities(w)
         return Moments(mean=w, alpha=1.0, delta=second - w**2, noise=second)
-
-
-class _Constants(NamedTuple):
-    budget: float
-    max_iterations: int
-    scale: float  # of coefficients, 1 over the probability of being a candidate
-
-
-@inlined
-def _read(table):
-    return _Constants(table[0], int(table[1]), table[2])
 
 
 def _gap_scale(probability: float) -> float:
@@ -180,19 +151,19 @@ def _choose_candidates(round_index, table, memory, weights, candidates, losses, 
 
 @compiled
 def _send_by_optimal_law(round_index, table, memory, weights, chosen, updates, rng, coefficients):
-    norms, known = memory[: chosen.size], _read(table)
+    norms, budget, scale = memory[: chosen.size], table[0], table[2]
     if _write_norms(weights, chosen, updates, norms):
-        write_optimal(norms, known.budget, coefficients)
+        write_optimal(norms, budget, coefficients)
     else:
         coefficients[:] = 1.0
-    _flip_coins(weights, chosen, rng, known.scale, coefficients)
+    _flip_coins(weights, chosen, rng, scale, coefficients)
     return float(chosen.size)
 
 
 @compiled
 def _send_by_approximate_law(round_index, table, memory, weights, chosen, updates, rng, coefficients):
     norms, passes = memory[: chosen.size], 0
-    budget, limit, scale = _read(table)
+    budget, limit, scale = table[0], int(table[1]), table[2]
     if _write_norms(weights, chosen, updates, norms):
         rest, made, _, _, _ = write_approximate(norms, budget, limit, coefficients)
         passes = min(made + 1, limit) if rest > 0.0 else 0

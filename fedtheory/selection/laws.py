@@ -1,7 +1,7 @@
-r"""Selection laws of strategies, for exact computations.
+"""Selection laws of strategies, for exact computations.
 
-A strategy's ``law(weights)`` returns one of the four values below. It returns None if its law is unknown because it
-depends on updates, noisy losses, earlier rounds, or availability.
+A strategy's ``law(weights)`` returns one of the four values below. A strategy without this method, or for which it
+returns None, has an unknown law, for example because it depends on updates, earlier rounds, or availability.
 """
 
 from __future__ import annotations
@@ -39,14 +39,13 @@ class Fixed(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    r"""Mean coefficients q_k that depend on the model only through the order of the losses.
+    """Mean coefficients q_k that depend on the model only through the order of the losses.
 
     Parameters
     ----------
     frequencies
         Function of the losses, shape (K,), that returns q, shape (K,): nonnegative, of sum 1, and 0 for clients of
-        weight zero. For tied losses it is the behavior of the strategy: with random tie breaking, the mean over all
-        orders.
+        weight zero. For tied losses it is the behavior of the strategy.
     prefers_large
         Whether ``sum_k q_k y_k`` is largest, over all orders of the clients, for the order of y, as if the clients with
         the largest losses are preferred. Required by the error floor and by certificates of the diagonal skew.
@@ -55,15 +54,6 @@ class Ranked:
         ranked first; this makes the lower side of rho_bar sharper.
     num_top
         m if the m largest losses have the frequency 1/m each, for every ranking; None otherwise.
-
-    Examples
-    --------
-    The client with the larger of two losses is selected; for a tie, each has the probability 1/2:
-
-    >>> import numpy as np
-    >>> law = Ranked(lambda losses: np.equal(losses, max(losses)) / np.equal(losses, max(losses)).sum())
-    >>> law.frequencies(np.array([1.0, 3.0])), law.frequencies(np.array([3.0, 3.0]))
-    (array([0., 1.]), array([0.5, 0.5]))
     """
 
     frequencies: Callable[[Array], Array]

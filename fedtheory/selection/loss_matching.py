@@ -36,10 +36,7 @@ def matches(
     """Compare every client's loss with the objective: willing if ``F_k - F < eps``, matched if ``|F_k - F| < eps``.
 
     Willing clients would send, and the server would use matched clients. The losses F_k are those at the round starts,
-    shape (..., T, K), the objective weights have shape (K,), and the thresholds eps shape (T,). The comparison holds
-    for both sides.
-
-    F = 2. The second client has a much smaller loss and is willing but not matched; the loss of the third is too large.
+    shape (..., T, K), the objective weights have shape (K,), and the thresholds eps shape (T,).
 
     >>> willing, matched = matches([[2.0, 0.5, 4.0]], [1.0, 0.0, 0.0], [1.0])
     >>> willing.tolist(), matched.tolist()
@@ -86,13 +83,7 @@ class AnnealedThreshold:
 
 
 def thresholds(threshold: Any, num_rounds: int) -> Array:
-    """Return the thresholds of all rounds, shape (num_rounds,), from a number, an array of that shape or a schedule.
-
-    An infinite threshold includes all clients.
-
-    >>> thresholds(float("inf"), 2)
-    array([inf, inf])
-    """
+    """Return the thresholds of all rounds, shape (num_rounds,), from a number, an array of that shape or a schedule."""
     num_rounds = validate.size("num_rounds", num_rounds, 0)
     values = checked_threshold(threshold.thresholds(num_rounds) if is_schedule(threshold) else threshold)
     if values.shape not in ((), (num_rounds,)):
@@ -136,7 +127,7 @@ _ASKED: dict[str, CandidateLoss] = {"loss": "exact", "accuracy": "mistakes", "mi
 @final
 @dataclass(frozen=True)
 class LossMatching:
-    r"""FedALIGN: all priority clients, and each other client with ``|F_k(w) - F(w)| < eps`` at the start of the round.
+    """FedALIGN: all priority clients, and each other client with ``|F_k(w) - F(w)| < eps`` at the start of the round.
 
     The included clients' updates have the renormalized weights ``p'_k = p_k/(1 + s)``, where s is the total share of
     the included non-priority clients. Threshold 0 gives federated averaging over the priority clients, infinity over
@@ -156,8 +147,7 @@ class LossMatching:
         all of them train. Each draw has the weight ``1/K`` in place of p_k; copies act as different clients.
     fraction
         Fraction of the priority clients and of the others that can train (Appendix C.3), or None for all. In each round
-        both are uniform subsets, of rounded sizes with at least one priority client. The weights p_k are renormalized,
-        which is unbiased only if all are equal; no theorem of the paper covers it.
+        both are uniform subsets, of rounded sizes with at least one priority client. No theorem of the paper covers it.
     match
         Quantity that is compared: ``loss`` (the definition), ``accuracy`` on the client's samples, or ``minibatch
         accuracy`` on one mini-batch of the run's batch size (section 3.1, "in practice"). F(w) is then the mean
@@ -166,10 +156,8 @@ class LossMatching:
     Notes
     -----
     FedALIGN (Ravi, Shomorony), section 3.1 and Appendix A.4. Indicators are evaluated at the server's model at the
-    round's start and do not change within the round (the paper's eq. (19) evaluates them at local models and at the
-    current step, which violates ``w_{t+1} = w_t - eta g_t`` at the end of rounds). The server needs F(w), so that in
-    every round after the warm-up all clients send their losses. The indicator is that of section 3.2; section 3.1 has
-    ``<=``, which includes clients of equal loss for threshold 0.
+    round's start and do not change within the round; the paper's eq. (19) evaluates them at local models. In every
+    round after the warm-up all clients send their losses. The indicator is that of section 3.2; section 3.1 has ``<=``.
 
     If clients may be absent (``Available``), F covers the available priority clients; in a round without any of them no
     client is included. With ``BernoulliAvailability`` of probability 1 for priority clients, the others take part in a
@@ -240,9 +228,6 @@ class LossMatching:
         if self.fraction is not None:
             return _Sizes(_SUBSETS, max(1, round(self.fraction * num_priority)), round(self.fraction * num_others))
         return _Sizes(_ALL, num_priority, num_others)
-
-    def law(self, weights: Array) -> None:
-        """Return None: the coefficients depend on the losses, not only on their order."""
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the compiled rules for a federation whose objective covers the priority clients only."""

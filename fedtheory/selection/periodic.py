@@ -4,13 +4,13 @@
 # (selection/rules.py states the arguments of compiled rules)
 
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import final
 
 import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
-from fedtheory._support.jit import compiled, inlined
+from fedtheory._support.jit import compiled
 from fedtheory._support.validate import Array
 from fedtheory._support.values import to_tuples
 from fedtheory.selection.laws import Fixed, Scheduled
@@ -25,21 +25,14 @@ __all__ = ["Periodic"]
 class Periodic:
     """Participation of given clients with given aggregation weights in each round of a period.
 
-    Cyclic participation of P groups has one row per group. Participation is fair if the mean of the rows is p, so that
-    groups of equal total weight take turns.
+    Cyclic participation of P groups has one row per group, such as ``Periodic(np.eye(3))``. Participation is fair if
+    the mean of the rows is p, so that groups of equal total weight take turns.
 
     Parameters
     ----------
     shares
         Aggregation weights q_rk, shape (P, K): nonnegative, with sum 1 in each row. Round r uses row ``r mod P``, and
         clients of share 0 do not take part. If clients are absent, the others' shares are divided by their sum.
-
-    Examples
-    --------
-    Three clients take turns:
-
-    >>> Periodic(np.eye(3)).shares
-    ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
     """
 
     shares: npt.ArrayLike
@@ -73,19 +66,9 @@ class Periodic:
         return validate.array("shares", self.shares, shape=(None, num_clients))
 
 
-class _Constants(NamedTuple):
-    period: int
-    shares: Array
-
-
-@inlined
-def _read(table):
-    return _Constants(int(table[0]), table[1:])
-
-
 @compiled
 def _select_round(round_index, table, memory, weights, candidates, losses, rng, chosen):
-    period, shares = _read(table)
+    period, shares = int(table[0]), table[1:]
     first, size = (round_index % period) * weights.size, 0
     for k in range(weights.size):
         if shares[first + k] > 0.0:
@@ -96,7 +79,7 @@ def _select_round(round_index, table, memory, weights, candidates, losses, rng, 
 
 @compiled
 def _weigh_by_round(round_index, table, memory, weights, chosen, updates, rng, coefficients):
-    period, shares = _read(table)
+    period, shares = int(table[0]), table[1:]
     first, total = (round_index % period) * weights.size, 0.0
     for i in range(chosen.size):
         coefficients[i] = shares[first + chosen[i]]

@@ -108,11 +108,7 @@ def _check(num_rounds: int, num_selected: int, num_clients: int) -> None:
 
 
 def scheduled(schedule: CandidateSchedule, num_rounds: int, num_selected: int, num_clients: int) -> Counts:
-    """Return the numbers of candidates of all rounds, from a schedule.
-
-    >>> scheduled(HalfTimeCandidates(), num_rounds=3, num_selected=2, num_clients=5)
-    array([5, 5, 2])
-    """
+    """Return the numbers of candidates of all rounds, from a schedule."""
     refuse_no_schedule(schedule)
     _check(num_rounds, num_selected, num_clients)
     counts = np.asarray(schedule.counts(num_rounds, num_selected, num_clients))

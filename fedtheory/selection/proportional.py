@@ -4,12 +4,12 @@
 # (selection/rules.py states the arguments of compiled rules)
 
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import final
 
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory._support.jit import compiled, inlined
+from fedtheory._support.jit import compiled
 from fedtheory._support.validate import Array
 from fedtheory.selection._draw import alias_table, draw_present
 from fedtheory.selection.laws import Moments
@@ -54,17 +54,7 @@ class Proportional:
         return Moments(mean=p, alpha=1 - 1 / m, delta=p / m, noise=p / m)
 
 
-class _Constants(NamedTuple):
-    num_selected: int
-    alias: Array
-
-
-@inlined
-def _read(table):
-    return _Constants(int(table[0]), table[1:])
-
-
 @compiled
 def _draw_with_replacement(round_index, table, memory, weights, candidates, losses, rng, chosen):
-    num_selected, alias = _read(table)
+    num_selected, alias = int(table[0]), table[1:]
     return num_selected if draw_present(alias, weights, rng, chosen[:num_selected]) else 0

@@ -25,7 +25,6 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import truncate
 from fedtheory.valuation.games import check_num_players
-from fedtheory.valuation.methods import Valuation
 
 __all__ = ["Rules", "Strategy"]
 
@@ -129,6 +128,8 @@ def _nothing() -> Array:
     return np.empty(0)
 
 
+ValuationMethod = Literal["exact", "gtg"]
+"""All coalitions, or truncated random orders (``valuation.gtg_shapley`` with its default tolerance)."""
 CandidateLoss = Literal["exact", "minibatch", "mistakes", "minibatch mistakes"]
 
 
@@ -154,7 +155,9 @@ class Rules:
     min_present
         Smallest number of available clients; a round with fewer ends the run with a ValueError.
     valuation
-        Valuation of the chosen clients before ``value`` is called; None for none.
+        Shapley values of the chosen clients before ``value`` is called, ``exact`` or ``gtg``; None for none. The
+        utility of a coalition is the negative loss, on the validation samples, of the average of its models with the
+        coefficients of the aggregation; that of the empty coalition is that of the model before the round.
     """
 
     select: Rule
@@ -172,7 +175,7 @@ class Rules:
     attend_table: Array = field(default_factory=_nothing)
     attend_memory: Array = field(default_factory=_nothing)
     min_present: int = 0
-    valuation: Valuation | None = None
+    valuation: ValuationMethod | None = None
 
     def __post_init__(self) -> None:
         for name, slot in RULES.items():
@@ -187,6 +190,7 @@ class Rules:
         validate.count("min_present", self.min_present, 0)
         validate.choice("candidate_loss", self.candidate_loss, get_args(CandidateLoss))
         if self.valuation is not None:
+            validate.choice("valuation", self.valuation, get_args(ValuationMethod))
             check_num_players(self.max_selected)
 
 
@@ -281,12 +285,7 @@ def checked_strategy(strategy: Any) -> Any:
 
 
 def rules_of(strategy: Strategy | Callable[..., Any], weights: Array, num_rounds: int) -> Rules:
-    """Return the rules of a strategy, or of a selection function, for objective weights of shape (K,).
-
-    >>> from fedtheory.selection.proportional import Proportional
-    >>> rules_of(Proportional(2), np.array([0.25, 0.75]), num_rounds=1).max_selected
-    2
-    """
+    """Return the rules of a strategy, or of a selection function, for objective weights of shape (K,)."""
     rules: object = checked_strategy(strategy).rules(np.array(weights), num_rounds)
     if not isinstance(rules, Rules):
         message = f"the rules of {strategy} must be fedtheory.selection.Rules, got {type(rules).__name__}"
@@ -295,9 +294,5 @@ def rules_of(strategy: Strategy | Callable[..., Any], weights: Array, num_rounds
 
 
 def pack(*parts: Any) -> Array:
-    """Concatenate numbers and arrays; the strategy's ``_read`` restores their names.
-
-    >>> pack(2, [[3.0, 5.0]], True)
-    array([2., 3., 5., 1.])
-    """
+    """Concatenate numbers and arrays; the strategy's ``_read`` restores their names."""
     return np.concatenate([np.asarray(part, dtype=np.float64).ravel() for part in parts])

@@ -31,9 +31,6 @@ class SizeWeighted:
         inner = getattr(self.strategy, "scheme", Scheme("unknown", "unknown", memoryless=False))
         return Scheme(inner.selection, "mean by size", inner.memoryless)
 
-    def law(self, weights: Array) -> None:
-        """Return None: coefficients depend on the other selected clients."""
-
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the strategy's rules with other coefficients."""
         return replace(rules_of(self.strategy, weights, num_rounds), weigh=weigh_by_size)

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from fedtheory.statistics.law import Law as Law
     from fedtheory.statistics.limits import bounded_mean as bounded_mean
     from fedtheory.statistics.limits import student_mean as student_mean
-    from fedtheory.statistics.limits import subgaussian_mean as subgaussian_mean
 else:  # a type checker would accept any name if it saw __getattr__
     __getattr__, __dir__, __all__ = lazy.attach(
         __name__,
@@ -24,6 +23,6 @@ else:  # a type checker would accept any name if it saw __getattr__
             "evidence": ["against_equality", "against_law", "against_mean", "rejects"],
             "interval": ["Interval"],
             "law": ["Law"],
-            "limits": ["bounded_mean", "student_mean", "subgaussian_mean"],
+            "limits": ["bounded_mean", "student_mean"],
         },
     )

@@ -1,14 +1,9 @@
 r"""Sequential tests of a law, by test martingales and Ville's inequality.
 
 A test martingale is a process ``E_0 = 1, E_1, E_2, ... >= 0`` with ``E[E_n | the past] <= E_(n-1)`` under the
-hypothesis: the capital of a bettor against it at fair odds. By Ville's inequality
-
-    ``P(E_n >= 1/alpha for some n) <= alpha``,
-
-so that a test that rejects as soon as the capital reaches ``1/alpha`` is wrong with probability at most alpha, even if
-it is applied after every draw or stopped at any time. A mean of test martingales with fixed weights is a test
-martingale as well, so that several bets can be made at once. The functions return ``log E_n`` for all n; ``rejects``
-compares its maximum with alpha.
+hypothesis: the capital of a bettor against it at fair odds. By Ville's inequality a test that rejects as soon as the
+capital reaches ``1/alpha`` is wrong with probability at most alpha, even if it is stopped at any time. A mean of test
+martingales is one as well. The functions return ``log E_n`` for all n; ``rejects`` compares its maximum with alpha.
 
 Sources: Ville (1939), "Etude critique de la notion de collectif"; Ramdas, Gruenwald, Vovk, Shafer (2023),
 "Game-theoretic statistics and safe anytime-valid inference"; Waudby-Smith, Ramdas (2024), "Estimating means of bounded
@@ -59,11 +54,7 @@ def rejects(log_evidence: npt.ArrayLike, level: float) -> bool:
 
 
 def mixed(log_evidences: Sequence[Array]) -> Array:
-    """Logarithm of the mean of test martingales, which is the test martingale of a gambler who splits the capital.
-
-    >>> mixed([np.log([1.0, 6.0]), np.log([1.0, 2.0])]).round(12) == np.log([1.0, 4.0]).round(12)
-    array([ True,  True])
-    """
+    """Logarithm of the mean of test martingales, which is the test martingale of a gambler who splits the capital."""
     logs = validate.extended("log_evidences", log_evidences)
     if logs.ndim == 0 or len(logs) == 0:
         message = f"log_evidences must be a sequence of test martingales, got shape {logs.shape}"
@@ -79,13 +70,8 @@ def against_law(draws: Sequence[Any], law: Law[Any]) -> Array:
     r"""Evidence against the hypothesis that n draws come from a finite law, after each draw; shape (n,).
 
     The next outcome x is predicted with probability ``q_n(x) = (c p(x) + n_x) / (c + n)``, where ``n_x`` of n draws so
-    far were x, and the capital is multiplied by ``q_n(x) / p(x)``. Under the hypothesis, for any past,
-
-        ``E[q_n(X) / p(X) | past] = sum over p(x) > 0 of p(x) q_n(x) / p(x) = sum of q_n(x) <= 1``,
-
-    hence it is a test martingale: the likelihood ratio of a mixture of all laws (Dirichlet with parameters ``c p``) to
-    this one. An impossible outcome makes it infinite at once. Under another law q, ``log E_n`` grows like ``n KL(q |
-    p)`` minus ``(number of outcomes - 1)/2 log n``. The result is the mean over c = 1, 8, 64, 512, 4096.
+    far were x, and the capital is multiplied by ``q_n(x) / p(x)``, whose mean under the hypothesis is at most 1. An
+    impossible outcome makes it infinite at once. The result is the mean over c = 1, 8, 64, 512, 4096.
 
     Parameters
     ----------
@@ -94,14 +80,9 @@ def against_law(draws: Sequence[Any], law: Law[Any]) -> Array:
 
     Examples
     --------
-    With c = 1, two heads of a coin were predicted with 1/2 and (1/2 + 1)/2 = 3/4: evidence 1, then 3/2.
-
     >>> coin = Law.uniform(["heads", "tails"])
-    >>> evidence = against_law(["heads"] * 60, coin)
-    >>> round(float(np.exp(evidence[0])), 12), bool(rejects(evidence, 1e-6))
-    (1.0, True)
-    >>> rejects(against_law(["heads", "tails"] * 60, coin), 1e-6), against_law(["edge"], coin)
-    (False, array([inf]))
+    >>> [rejects(against_law(draws * 60, coin), 1e-6) for draws in (["heads"], ["heads", "tails"])]
+    [True, False]
     """
     numbers = {outcome: i for i, outcome in enumerate(validate.instance("law", law, Law, "a Law"))}
     draws = _outcomes("draws", draws)
@@ -116,14 +97,9 @@ def against_law(draws: Sequence[Any], law: Law[Any]) -> Array:
 def against_equality(first: Sequence[Any], second: Sequence[Any]) -> Array:
     r"""Evidence, shape (n,), against the hypothesis that two samples, drawn in n pairs, have the same law.
 
-    Bet on the order of each pair. Given the past and the unordered pair {x, y}, both orders are equally likely under
-    the hypothesis. With scores ``a(x) = c + (number of times that x was first so far)``, and b for second places, the
-    capital is multiplied by
-
-        ``2 a(x) b(y) / (a(x) b(y) + a(y) b(x))``,
-
-    whose mean over the two orders is ``(1/2) 2 (a(x) b(y) + a(y) b(x)) / (the same) = 1``: a test martingale for every
-    law. The result is the mean over c = 1, 8, 64, 512, 4096.
+    Bet on the order of each pair, since both orders are equally likely under the hypothesis. With scores ``a(x) = c +
+    (number of times that x was first so far)``, and b for second places, the capital is multiplied by ``2 a(x) b(y) /
+    (a(x) b(y) + a(y) b(x))``, whose mean over the two orders is 1. The result is the mean over c as in ``against_law``.
 
     Parameters
     ----------

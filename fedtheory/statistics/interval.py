@@ -27,18 +27,11 @@ class Interval(Generic[Side]):
     lower_by, upper_by
         How each side was obtained, in a few words; empty if the function that returns the interval documents it.
 
-    Raises
-    ------
-    ValueError
-        If a side is NaN, the shapes differ, or a lower side is above its upper side.
-
     Examples
     --------
     >>> lower, upper = Interval(0.5, 0.75, "subset enumeration", "search over models")
     >>> lower, upper
     (0.5, 0.75)
-    >>> Interval.exact(2.0, "fixed frequencies").width
-    0.0
     """
 
     lower: Side
@@ -64,7 +57,6 @@ class Interval(Generic[Side]):
         return cls(value, value, by, by)
 
     def __iter__(self) -> Iterator[Side]:
-        """Yield lower and upper."""
         yield self.lower
         yield self.upper
 

@@ -39,18 +39,6 @@ class Law(Mapping[T, Any]):
 
     Examples
     --------
-    Glove game: of three clients, client 0 has a left glove, clients 1 and 2 have right gloves, and a pair is worth 1.
-    The Shapley value of a client is its mean contribution to the earlier clients over all orders:
-
-    >>> orders = Law.uniform(itertools.permutations(range(3)))
-    >>> def worth(clients):
-    ...     return int(0 in clients and len(clients) > 1)
-    >>> def added(client, order):
-    ...     place = order.index(client)
-    ...     return worth(order[: place + 1]) - worth(order[:place])
-    >>> [str(orders.mean(lambda order, k=k: added(k, order))) for k in range(3)]
-    ['2/3', '1/6', '1/6']
-
     Draw from an urn with one red and two blue balls, and then from the remaining balls:
 
     >>> urn = Law({"red": Fraction(1, 3), "blue": Fraction(2, 3)})
@@ -83,11 +71,7 @@ class Law(Mapping[T, Any]):
 
     @staticmethod
     def proportional(weights: Mapping[S, Any]) -> Law[S]:
-        """Return the law with probabilities proportional to non-negative weights.
-
-        >>> Law.proportional({"a": 1, "b": 2})
-        Law({'a': 1/3, 'b': 2/3})
-        """
+        """Return the law with probabilities proportional to non-negative weights."""
         validate.instance("weights", weights, Mapping, "a mapping from outcome to weight")
         total = sum(map(_number, weights.values()), start=Fraction(0))
         if not total:
@@ -97,20 +81,12 @@ class Law(Mapping[T, Any]):
 
     @staticmethod
     def uniform(options: Iterable[S]) -> Law[S]:
-        """Return the law of a uniform draw from the options; an option that is listed twice is twice as likely.
-
-        >>> Law.uniform("abb")
-        Law({'a': 1/3, 'b': 2/3})
-        """
+        """Return the law of a uniform draw from the options; an option that is listed twice is twice as likely."""
         return Law.proportional(Counter(validate.instance("options", options, Iterable, "a sequence of outcomes")))
 
     @staticmethod
     def product(*laws: Law[S]) -> Law[tuple[S, ...]]:
-        """Return the joint law of independent outcomes, one of each law.
-
-        >>> Law.product(Law.uniform([0, 1]), Law({0: Fraction(1, 3), 2: Fraction(2, 3)})).map(sum)
-        Law({0: 1/6, 2: 1/3, 1: 1/6, 3: 1/3})
-        """
+        """Return the joint law of independent outcomes, one of each law."""
         joint = itertools.product(*(validate.instance("laws", law, Law, "laws").items() for law in laws))
         return Law._of(
             (tuple(outcome for outcome, _ in draws), math.prod((p for _, p in draws), start=Fraction(1)))
@@ -118,11 +94,7 @@ class Law(Mapping[T, Any]):
         )
 
     def __pow__(self, times: int) -> Law[tuple[T, ...]]:
-        """Return the joint law of independent repetitions.
-
-        >>> (Law.uniform([0, 1]) ** 3).map(sum)
-        Law({0: 1/8, 1: 3/8, 2: 3/8, 3: 1/8})
-        """
+        """Return the joint law of independent repetitions."""
         return Law.product(*[self] * validate.count("times", times, 0))
 
     def then(self, kernel: Callable[[T], Law[S]]) -> Law[S]:
@@ -148,7 +120,6 @@ class Law(Mapping[T, Any]):
         return iter(self._probabilities)
 
     def __len__(self) -> int:
-        """Return the number of possible outcomes."""
         return len(self._probabilities)
 
     def items(self) -> ItemsView[T, Any]:
@@ -195,9 +166,7 @@ def _number(probability: Any) -> Any:
     try:
         fits = bool(probability >= 0)
     except (TypeError, ValueError) as error:
-        message = (
-            f"probabilities must be real numbers, got {truncate(probability)} of type {type(probability).__name__}"
-        )
+        message = f"probabilities must be real numbers, got {truncate(probability)}, a {type(probability).__name__}"
         raise TypeError(message) from error
     if not fits:
         message = f"probabilities must be at least 0, got {truncate(probability)}"

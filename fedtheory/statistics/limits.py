@@ -12,7 +12,7 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.statistics.interval import Interval
 
-__all__ = ["bounded_mean", "student_mean", "subgaussian_mean"]
+__all__ = ["bounded_mean", "student_mean"]
 
 
 def student_interval(estimate: Any, standard_error: Any, degrees: int, confidence: float = 0.95) -> Interval[Any]:
@@ -120,49 +120,6 @@ def bounded_mean(samples: npt.ArrayLike, lower: float, upper: float, confidence:
     least, most = lower + width * max(common.lower, 0.0), lower + width * min(common.upper, 1.0)
     lost = 4 * np.finfo(np.float64).eps * max(abs(lower), abs(upper))
     return Interval(float(max(lower, least - lost)), float(min(upper, most + lost)))
-
-
-def subgaussian_mean(
-    samples: npt.ArrayLike, scale: float, confidence: float = 0.999, *, tuned_for: int = 1000
-) -> Interval[float]:
-    """Interval for the mean of sub-Gaussian samples with a known scale, valid simultaneously at every sample size.
-
-    Robbins' normal mixture: with alpha = 1 - confidence and a precision r, proportional to 1/tuned_for, the half-width
-    after n samples is ``scale sqrt(2 (n r + 1)/(n^2 r) log(sqrt(n r + 1)/alpha))``; compared with an interval for a
-    fixed size it is narrowest at about n = tuned_for.
-
-    Parameters
-    ----------
-    samples
-        Samples in the order of drawing, shape (n,).
-    scale
-        Square root of the variance proxy, at least 0; the standard deviation of normal samples.
-    confidence
-        Probability that the limits cover the mean at all sizes.
-    tuned_for
-        Number of samples at which the limits should be narrow.
-
-    Raises
-    ------
-    ValueError
-        If the limits at different sizes are disjoint, as in ``bounded_mean``.
-
-    Examples
-    --------
-    >>> lower, upper = subgaussian_mean(np.zeros(1000), 1.0)
-    >>> bool(lower == -upper), bool(0.1 < upper < 0.16)  # the fixed-size half-width is 3.29/sqrt(1000) = 0.104
-    (True, True)
-    """
-    values = _row(samples)
-    alpha = 1 - validate.confidence(confidence)
-    precision = (2 * math.log(1 / alpha) + math.log(1 + 2 * math.log(1 / alpha))) / validate.size(
-        "tuned_for", tuned_for
-    )
-    counts = np.arange(1, len(values) + 1)
-    growth = counts * precision + 1
-    unit = np.sqrt(2 * growth / (counts**2 * precision) * np.log(np.sqrt(growth) / alpha))
-    size = validate.double("scale", validate.nonnegative("scale", scale))
-    return _intersected(np.cumsum(values) / counts, validate.moderate("scale", size, 1e300) * unit)
 
 
 def _intersected(centers: Array, radii: Array) -> Interval[float]:

@@ -103,27 +103,9 @@ def main(study: Study, argv: Sequence[str] | None = None) -> None:
     ``--debug`` prints the traceback of an error. ``--from FOLDER`` runs the study of stored results again and compares
     the data. ``--show FOLDER`` prints stored results and writes their figures, to ``--out`` or a separate folder.
 
-    At the small size the sum is 7 + 14.
-
-    >>> import tempfile
-    >>> from dataclasses import make_dataclass
-    >>> Size = make_dataclass("Size", [("terms", int, 3)], frozen=True)
-    >>> def sevens(size, progress):
-    ...     return from_records([{"term": 7.0 * i} for i in progress(range(1, size.terms + 1), "terms")])
-    >>> def table(data):
-    ...     return Table([{"sum": float(data["term"].sum())}])
-    >>> def findings(data):
-    ...     first = float(data["term"][0])
-    ...     return {"first": Finding(f"The first term is {first:g}.", first == 7)}
-    >>> sums = Study("sums", Size(), Size(2), sevens, table, findings)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     main(sums, ["--quick", "--out", folder])  # doctest: +ELLIPSIS
-    sum
-     21
-    <BLANKLINE>
-    - The first term is 7.
-    <BLANKLINE>
-    1 of 1 findings hold; results in ... s)
+    >>> main(Study("sums", None, None, None, None, None), ["--unknown"])
+    Traceback (most recent call last):
+    SystemExit: 2
     """
     words = sys.argv[1:] if argv is None else argv
     try:
@@ -151,18 +133,11 @@ def main(study: Study, argv: Sequence[str] | None = None) -> None:
 def produce(
     study: Study, config: Any, folder: str | os.PathLike[str], *, progress: Progress = silent, force: bool = False
 ) -> Result:
-    """Run a study with one configuration and write its results into a folder.
+    """Run a study with one configuration and write its results into a folder; the figures remain open.
 
-    The figures remain open.
+    FileExistsError if the folder contains other files than results of this configuration and these sources (of the
+    study, its imported modules and fedtheory), unless ``force``, or if another process is writing into it.
 
-    Raises
-    ------
-    FileExistsError
-        If the folder contains other files than results of this configuration and these sources (of the study, its
-        imported modules and fedtheory), unless ``force``, or if another process is writing into it.
-
-    Examples
-    --------
     >>> import tempfile
     >>> from dataclasses import make_dataclass
     >>> Size = make_dataclass("Size", [("terms", int, 3)], frozen=True)

@@ -125,11 +125,7 @@ def _labels(values: Sequence[Any]) -> list[Any]:
 
 
 def canonical(value: Any, name: str = "value") -> str:
-    """Return a text that identifies a value on every machine; TypeError or ValueError if there is none.
-
-    >>> canonical({"tau": 2, "d": (3, 0.5)})
-    '{"d":[3,0.5],"tau":2}'
-    """
+    """Return a text that identifies a value on every machine; TypeError or ValueError if there is none."""
     return json.dumps(_plain(value, name), sort_keys=True, separators=(",", ":"))
 
 

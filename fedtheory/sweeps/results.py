@@ -116,17 +116,10 @@ class Sweep:
         ]
 
     def intervals(self, variable: str | None = None, confidence: float = 0.95) -> Dataset:
-        """``mean``, Student's limits ``lower`` and ``upper``, and the number ``seeds``, over the grid.
+        """``mean``, Student's limits ``lower`` and ``upper``, and number of ``seeds`` of a variable, over the grid.
 
         Failed configurations are omitted; values that are not finite are not, and make the mean not finite. For a
-        single seed there are no limits.
-
-        Parameters
-        ----------
-        variable
-            One of ``variables``; the first by default.
-        confidence
-            Confidence of the limits at each point separately.
+        single seed there are no limits. The ``confidence`` holds at each point separately.
         """
         import xarray
 
@@ -163,17 +156,9 @@ class Sweep:
     ) -> Axes:  # fmt: skip
         """Plot a variable against an axis, with a line and a band per value of another axis; return the Axes.
 
-        Parameters
-        ----------
-        axes
-            Axes to plot on.
-        variable
-            One of ``variables``; the first by default.
-        x, hue
-            Axes of the grid: by default the longest numerical one, and the longest of the others. Of each remaining
-            axis the first value is plotted and stated in the title.
-        confidence
-            Pointwise confidence of the band.
+        ``x`` and ``hue`` are axes of the grid: by default the longest numerical one, and the longest of the others. Of
+        each remaining axis the first value is plotted and stated in the title. The ``confidence`` of the band is
+        pointwise.
         """
         name = self._known(variable)
         lines_with_bands(axes, self.intervals(name, confidence), name, x=x, hue=hue)

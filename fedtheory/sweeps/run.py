@@ -58,7 +58,8 @@ def sweep(
 ) -> Sweep:
     """Run a function or a study at every point of a grid, with every seed.
 
-    The results do not depend on the backend, the number of workers, or the order in which they finish.
+    The results do not depend on the backend, the number of workers, or the order in which they finish. On Ctrl-C a
+    message says what is kept.
 
     Parameters
     ----------
@@ -72,9 +73,9 @@ def sweep(
         A number of seeds, which are derived from ``rng`` and the canonical form of the point, so that points are
         independent; or the seeds themselves, equal at all points, so that differences between points are paired.
     backend, workers
-        A backend of joblib and the number of its workers, by default that of joblib: ``"loky"`` (processes),
-        ``"threading"``, ``"sequential"``, ``"dask"`` with an open client, or any other backend that is registered with
-        joblib. Each worker uses one thread for linear algebra, since the last bits depend on the number of threads.
+        A backend of joblib and the number of its workers: ``"loky"`` (processes), ``"threading"``, ``"sequential"``,
+        ``"dask"`` with an open client, or any other that is registered with joblib. Each worker uses one thread for
+        linear algebra, since the last bits depend on the number of threads.
     out
         Folder with one file per configuration and, at the end, all data as ``data.nc``, for one sweep at a time. A
         sweep that is started again reads the existing configurations; those that failed or whose file is damaged are
@@ -86,11 +87,6 @@ def sweep(
         Start from the small size of a study.
     progress
         Whether to show on standard error how many configurations are done, how many failed, and the remaining time.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        On Ctrl-C, with a message about the finished results in the folder.
 
     Examples
     --------

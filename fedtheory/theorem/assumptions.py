@@ -10,10 +10,6 @@ the function or the weights in question, and ``source`` cites the paper.
 
 >>> print(Smooth("L").text, BoundedGradients("G2").text, sep="; ")
 every F_k is L-smooth; E |g_k|^2 <= G2 for every client and iterate
->>> Noise("sigma2", relative="M").options
-{'gradient_noise': 'sigma2', 'relative_noise': 'M'}
-
-Joint implications of several assumptions are in ``fedtheory.theorem.implications``.
 """
 
 import functools
@@ -61,10 +57,7 @@ _OPPOSITE = {"<=": ">", "<": ">=", ">=": "<", ">": "<="}
 def unmet(text: str, left: Any, relation: str, right: Any, rtol: float = 0.0) -> str | None:
     """Describe how two sides violate a relation, at the first such entry, or return None."""
     if relation not in _HOLDS:
-        message = (
-            f"the hypothesis {text!r} must relate its sides by {', '.join(_HOLDS)}, got {truncate(relation)} "
-            "(an equality is two hypotheses)"
-        )
+        message = f"the hypothesis {text!r} must relate its sides by {', '.join(_HOLDS)}, got {truncate(relation)}"
         raise ValueError(message)
     limit = right
     if rtol and not are_exact((left, right)):
@@ -92,8 +85,8 @@ _ROUNDING, _SUM = 1 + 4 * float(np.finfo(np.float64).eps), 1e-12
 class DescribedRun(Protocol):
     """Interface of the properties of a run that hypotheses check.
 
-    ``changed`` contains the options that differ from their defaults, and ``given`` the arguments of the bound that the
-    user stated. ``step_sizes`` are those of all local steps, or None for the step sizes that the theorem prescribes.
+    ``changed`` contains the options that differ from their defaults, ``given`` the arguments of the bound that the user
+    stated.
     """
 
     fed: Any
@@ -114,7 +107,7 @@ class DescribedRun(Protocol):
 
     @property
     def step_sizes(self) -> Any:
-        """Step sizes of all local steps, shape (T,), or None."""
+        """Step sizes of all local steps, shape (T,), or None for those that the theorem prescribes."""
 
     @property
     def steps_of_round(self) -> int:
@@ -143,11 +136,9 @@ class Assumption(Protocol):
 class Hypothesis:
     """An assumption of a single theorem.
 
-    ``sides`` takes some of the theorem's arguments by name and returns (left, relation, right); the relation is one of
-    ``<= < >= >``. Without ``sides`` the hypothesis is about functions, and numbers cannot violate it. ``names`` are the
-    arguments of ``sides`` if they differ from its parameters. ``rtol`` is the relative tolerance of the right-hand side
-    for inexact numbers. ``of_run`` returns None if a run satisfies the hypothesis, and otherwise what the run has
-    instead.
+    ``sides`` takes some of the theorem's arguments (``names``, by default its parameters) and returns (left, relation,
+    right). Without ``sides`` numbers cannot violate it. ``rtol`` is the relative tolerance of the right-hand side for
+    inexact numbers. ``of_run`` returns None if a run satisfies the hypothesis, and otherwise what the run has instead.
 
     >>> Hypothesis("clients are polite").violation_by(None)
     'clients are polite, which cannot be checked on a run'
@@ -190,8 +181,6 @@ EXACT_GRADIENTS = Hypothesis("gradients are exact", of_run=_noise_of)
 def selected_by(law: str) -> Callable[[DescribedRun], str | None]:
     """Return a check of a run: clients are selected by a law, named as in the ``Scheme`` of a strategy.
 
-    The check returns the name of a different law, or None.
-
     >>> from types import SimpleNamespace
     >>> run = SimpleNamespace(scheme=Scheme("all", "weighted"))
     >>> selected_by("multinomial")(run), selected_by("all")(run)
@@ -202,8 +191,6 @@ def selected_by(law: str) -> Callable[[DescribedRun], str | None]:
 
 def method_is(name: str) -> Callable[[DescribedRun], str | None]:
     """Return a check of a run: clients and server run a method, named by its class in ``fedtheory.methods``.
-
-    The check returns the name of a different method, or None.
 
     >>> from types import SimpleNamespace
     >>> method_is("Scaffold")(SimpleNamespace(changed={}))
@@ -221,8 +208,6 @@ def method_is(name: str) -> Callable[[DescribedRun], str | None]:
 
 def knows(name: str) -> Callable[[DescribedRun], str | None]:
     """Return a check of a run: a constant of the federation, such as ``minimum``, exists and is known.
-
-    The check returns None or a message; reading the property may raise ``AssumptionViolated``.
 
     >>> from types import SimpleNamespace
     >>> run = SimpleNamespace(fed=SimpleNamespace(minimum=3.0))
@@ -276,8 +261,7 @@ class Smooth:
 class StronglyConvex:
     """Strong convexity, ``F(v) >= F(u) + <grad F(u), v - u> + mu/2 |v - u|^2`` for all u and v; ``parameter`` names mu.
 
-    It implies ``|grad F(u)|^2 >= 2 mu (F(u) - F*)`` and ``F(u) - F* >= mu/2 |u - w*|^2``. It is an assumption about all
-    clients if ``of`` begins with "every".
+    It is an assumption about all clients if ``of`` begins with "every".
     """
 
     parameter: str = "mu"
@@ -329,9 +313,8 @@ class BoundedGradients:
     parameter
         Name of the bound G2 on the squared norm.
     weights
-        Weights of a mean over the active clients (``1/m``, ``q_k``). If given, only the expectation of this mean, also
-        over the selection, is bounded. Otherwise the gradient of every client is bounded at every iterate and at the
-        first model.
+        Weights of a mean over the active clients (``1/m``, ``q_k``), whose expectation is bounded. Without weights the
+        gradients of every client are bounded.
     at_starts
         For a mean: whether every client's gradient is also bounded at the starting model of each round.
     given
@@ -391,15 +374,10 @@ class BoundedGradients:
 class Noise:
     """Unbiased stochastic gradients of bounded variance, ``E |g_k - grad F_k|^2 <= M |grad F_k|^2 + sigma2``.
 
+    ``parameter`` and ``relative`` name sigma2 and M; ``variance`` is the bound in words, if it differs.
+
     >>> Noise("sigma2", relative="M").text
     'stochastic gradients are unbiased, of variance at most M |grad|^2 + sigma2, and independent across active clients'
-
-    Attributes
-    ----------
-    parameter, relative
-        Names of sigma2 and, if the variance may grow with the gradient, of M.
-    variance
-        The bound on the variance in words, if it is not just these constants.
     """
 
     parameter: str = "sigma2"
@@ -461,10 +439,7 @@ class AggregationWeights:
 @final
 @dataclass(frozen=True)
 class HalvingSteps:
-    """Step sizes that do not increase within a round and stay at least half of the round's first step size.
-
-    The check needs ``step_sizes`` of all steps and ``local_steps``; a single step size cannot violate it.
-    """
+    """Step sizes that do not increase within a round and stay at least half of the round's first step size."""
 
     text: str = "step sizes do not increase, and at most halve within a round"
 

@@ -52,10 +52,10 @@ class Bound(Generic[P]):
     ----------
     left
         What is bounded: the left-hand side, or None if it was not declared.
-    hypotheses, consequences
-        Assumptions of the theorem, and the relations between the numbers that they jointly imply.
-    domains, symbols
-        Domains of the arguments by name; their meanings, units and letters by name.
+    hypotheses
+        Assumptions of the theorem.
+    domains
+        Domains of the arguments by name.
     printed
         The printed form if it differs, otherwise the bound itself.
     step_sizes
@@ -169,12 +169,7 @@ class Bound(Generic[P]):
 
 
 def is_bound(value: Any) -> bool:
-    """Whether a function was made by ``states``.
-
-    >>> from fedtheory.bounds.power_of_choice import gradient_norm
-    >>> is_bound(gradient_norm), is_bound(len)
-    (True, False)
-    """
+    """Whether a function was made by ``states``."""
     return isinstance(value, Bound)
 
 
@@ -188,7 +183,7 @@ def states(
     related: tuple[Paper, str] | None = None,
     left: LeftSide | None = None,
     assumes: tuple[Assumption, ...] = (),
-    schemes: tuple[Scheme, ...] = (ANY_SCHEME,),
+    schemes: tuple[Scheme, ...] = (),
     domains: Mapping[str, Domain] | None = None,
     printed: Bound | None = None,
     side: Literal["upper", "lower"] = "upper",
@@ -208,15 +203,15 @@ def states(
     basis
         What the statement rests on, one of ``fedtheory.theorem.paper.BASES``; by default that of the paper.
     related
-        For a result that ``paper`` does not number: the paper and the number of the statement to which it is related,
-        whose glossary describes the arguments.
+        For a result that no paper states: the related paper, whose glossary is used, and its statement.
     assumes
         Hypotheses. Those about numbers, and their joint implications, are checked at every call.
     schemes
-        Pairs (selection law, aggregation weights) that the statement covers.
+        Pairs (selection law, aggregation weights) that the statement covers; by default any.
+    printed
+        The printed form if it differs, from which ``left``, ``schemes`` and ``step_sizes`` are taken if not given.
     domains
-        Domains of arguments that are not in the paper's glossary. The section Parameters of the docstring describes
-        arguments that are not in the glossary, or that have a more specific meaning.
+        Domains of arguments that are not in the paper's glossary; the docstring's Parameters describe them.
     side
         ``upper``, or ``lower`` for a lower bound; inexact values are rounded in this direction.
     step_sizes
@@ -224,15 +219,8 @@ def states(
     options
         Options of ``fedavg`` that the statement allows in addition to those of its arguments and hypotheses;
         ``strategy`` if it holds for any strategy, and ``("any",)`` if it holds at every model, however obtained.
-        ``fedtheory.exact.for_run`` raises for all others.
     worst_case
-        The worst-case problem under the hypotheses (see ``fedtheory.worst_case.compare``), or a function without
-        arguments that returns it, whose module is then loaded when the worst case is solved.
-
-    Raises
-    ------
-    TypeError
-        If the decorated function lacks an argument that a hypothesis needs, or an argument has no domain.
+        The worst-case problem, or a function that returns it, whose module is then loaded when it is solved.
 
     Examples
     --------
@@ -244,6 +232,10 @@ def states(
     (3.0, 'Doe (2000), Lemma 1 [printed]')
     """
     choice("side", side, ("upper", "lower"))
+    if printed is not None:
+        left, step_sizes = left or printed.left, step_sizes or printed.step_sizes
+        schemes = schemes or printed.statement.schemes
+    schemes = schemes or (ANY_SCHEME,)
     statement = Statement(paper, number, equation, form, schemes, side, options, basis=basis, related=related)
 
     def attach(summands: Callable[P, Summands]) -> Bound[P]:

@@ -36,15 +36,12 @@ class Claim:
     ----------
     key
         ``paper:statement``, lower case, for example ``power-of-choice:lemma-b2``.
-    title
-        The claim in one line.
     kind
         One of ``KINDS``. An ``erratum`` is a false statement in print, a ``refuted conjecture`` one that is not in
         print.
     check
-        Draws one instance from the generator and returns a ``Finding``. Pytest, the command line and the counterexample
-        search all call this function. The search changes single results of ``rng.random``, ``rng.integers``,
-        ``rng.uniform`` and ``rng.normal``; results of other methods are drawn anew as a whole.
+        Draws one instance from the generator and returns a ``Finding``. The counterexample search changes single
+        results of ``rng.random``, ``rng.integers``, ``rng.uniform`` and ``rng.normal``.
     hypotheses
         Hypotheses in words; by default those of the bound.
     expected
@@ -54,8 +51,7 @@ class Claim:
     bound
         The bound with which the check compares, if any.
     looseness
-        Largest factor by which an inequality can be tightened before instances refute it; measures how sharp its check
-        is.
+        Largest factor by which an inequality can be tightened before instances refute it.
     home
         File or module of the claim; empty for the claims of the package.
     """
@@ -113,19 +109,9 @@ def claim(
 ) -> Callable[[Callable[..., Finding]], Claim]:
     """Turn a check into a claim, as a decorator: ``@claim(key, title, source)``.
 
-    A check without an argument is deterministic and has a single instance.
+    A check without an argument is deterministic and has a single instance. ``source`` is the bound with which the check
+    compares, or a statement; ``also`` are further hypotheses. The other arguments are as in ``Claim``.
 
-    The other arguments are as in ``Claim``; ``also`` are further hypotheses of the check.
-
-    Parameters
-    ----------
-    source
-        The bound with which the check compares, which has a statement, or a statement.
-    expected
-        By default ``fails`` for an erratum and for a refuted conjecture, ``holds`` otherwise.
-
-    Examples
-    --------
     >>> from fedtheory.bounds.power_of_choice import gradient_norm
     >>> from fedtheory.theorem.findings import at_most
     >>> @claim("textbook:parabola", "|F'(w)|^2 <= 2 L (F(w) - F*) for F(w) = L w^2/2", gradient_norm, looseness=1.01)

@@ -23,16 +23,6 @@ class Domain(NamedTuple):
     of_run
         Property of a run from which ``fedtheory.exact`` reads the constant; empty if the user must state it. Symbols of
         the glossary are read by their own names.
-
-    Examples
-    --------
-    >>> def at_least_two(name, value):
-    ...     number = COUNT.check(name, value)
-    ...     if number < 2:
-    ...         raise ValueError(f"{name} must be at least 2, got {number}")
-    ...     return number
-    >>> Domain(at_least_two, {"integer": True, "positive": True}).check("num_layers", 3), str(NONNEGATIVE)
-    (3, 'number >= 0')
     """
 
     check: Callable[[str, Any], Any]

@@ -51,14 +51,10 @@ class Finding:
         Whether the hypotheses hold on this instance; if not, the sides do not matter.
     slack
         Allowed violation of the relation: rounding, or an allowance that the claim explains.
-    reason
-        Reason why the instance decides nothing or is not applicable.
     risk
-        Upper bound on the probability that the finding contradicts a true claim, by a confidence limit on the wrong
-        side. It is 0 for exact and floating-point comparisons.
+        Upper bound on the probability that the finding contradicts a true claim; 0 without confidence limits.
     baseline
-        Common part of both sides of an inequality, if known; the ratio is that of the differences from it. Whether the
-        relation holds is decided on the sides themselves.
+        Common part of both sides of an inequality, if known, which is subtracted from both in the ratio.
     """
 
     measured: Any
@@ -102,10 +98,9 @@ class Finding:
     def ratio(self) -> float:
         """Measured over predicted, inverted for ``>=``: an inequality holds up to 1 and is attained at 1.
 
-        If both sides of an inequality are negative, it is inverted again. With a baseline it is the ratio of the
-        differences from the baseline, and a violation must exceed the slack. If both sides are zero (up to the slack),
-        the ratio is 0 for an inequality, whose constant they do not test, and 1 for an identity. It is NaN if
-        hypotheses are violated or a bound is infinite.
+        If both sides of an inequality are negative, it is inverted again. If both sides are zero (up to the slack), the
+        ratio is 0 for an inequality, whose constant they do not test, and 1 for an identity. It is NaN if hypotheses
+        are violated or a bound is infinite.
         """
         small, large = (self.predicted, self.measured) if self.relation == ">=" else (self.measured, self.predicted)
         if not self.applicable or abs(large) == math.inf:
@@ -177,24 +172,11 @@ def at_most(
 ) -> Finding:
     """Compare ``measured <= predicted``; exact numbers without tolerance, floats with the relative slack ``rtol``.
 
-    An infinite bound decides nothing, however small the measured side is.
+    An infinite bound decides nothing. ``baseline`` is a common part of both sides, such as the distance before a step.
+    The ratio is then (measured - baseline) / (predicted - baseline); the verdict does not change.
 
-    Parameters
-    ----------
-    baseline
-        Common part of both sides, such as the distance before a step. The ratio, on which a hunt climbs, is then
-        (measured - baseline) / (predicted - baseline). The verdict does not change.
-
-    Examples
-    --------
-    >>> at_most(Fraction(1, 3), Fraction(1, 2)).ratio == 2 / 3
-    True
     >>> at_most(2, 1).holds, at_most(math.inf, 1.0).holds, at_most(1.0, math.inf).holds
     (False, False, None)
-
-    If a distance of 100 decreases by 1 and must decrease by 2, the ratio is close to 1, but not relative to the
-    baseline:
-
     >>> at_most(99, 98).ratio < 1.02, at_most(99, 98, baseline=100).ratio
     (True, 2.0)
     """
@@ -210,8 +192,6 @@ def at_least(
     baseline: Any = None,
 ) -> Finding:
     """Compare ``measured >= predicted``; the ratio is predicted / measured. Arguments are as in ``at_most``.
-
-    It is undecided if the measured side is infinite, or the predicted side is minus infinity.
 
     >>> at_least(Fraction(9, 32), Fraction(17, 32)).holds
     False
@@ -229,13 +209,8 @@ def equal_to(
 ) -> Finding:
     """Compare ``measured == predicted``; ``scale`` is the size of the terms if both sides are sums that may cancel.
 
-    Parameters
-    ----------
-    scale
-        The slack is ``rtol`` times the largest absolute value of both sides and ``scale``.
+    The slack of floats is ``rtol`` times the largest absolute value of both sides and ``scale``.
 
-    Examples
-    --------
     >>> equal_to(0.1 + 0.2, 0.3).holds, equal_to(Fraction(1, 3), Fraction(333, 1000)).holds
     (True, False)
     >>> equal_to(1.0 - 1.0, 1e-17).holds, equal_to(1.0 - 1.0, 1e-17, scale=1.0).holds
@@ -283,9 +258,7 @@ def mean_at_most(
 ) -> Finding:
     """Compare an expectation with a bound: holds if the upper limit is at most the bound, fails if the lower is above.
 
-    The limits cover the expectation with the given confidence; the remaining probability is the risk of the finding.
-
-    The finding is undecided if the bound is between the limits or infinite.
+    It is undecided if the bound is between the limits or infinite. The risk is 1 minus the confidence of the limits.
 
     >>> [mean_at_most(Interval(1.0, 2.0), bound, confidence=0.999).holds for bound in (3.0, 0.5, 1.5)]
     [True, False, None]
@@ -313,8 +286,8 @@ def mean_at_most(
 def worst_of(findings: Iterable[Finding]) -> Finding:
     """Return the finding closest to a violation: failures first, then undecided findings, then by ratio.
 
-    Of equal findings it is the first one; strains of floats are equal if they agree to nine decimals, so that the
-    result does not depend on the processor. Its risk is the total risk of all findings.
+    Strains of floats are equal if they agree to nine decimals, so that the result does not depend on the processor. The
+    risk is the total risk of all findings.
 
     >>> worst_of([at_most(1, 2), at_most(3, 4), at_most(1, 8)]).ratio
     0.75

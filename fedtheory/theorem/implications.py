@@ -1,12 +1,6 @@
 """Inequalities between constants that follow from assumptions.
 
-If one of them fails, no problem satisfies the hypotheses of a theorem. For example, some mu-strongly convex client has
-a gradient of norm at least ``mu |w_0 - w*|`` at w_0, which a bound on gradients must allow:
-
->>> from fedtheory.theorem.assumptions import BoundedGradients, StronglyConvex
->>> both = (StronglyConvex("mu"), BoundedGradients("G2"))
->>> [implied.text for implied in consequences(both, ("mu", "G2", "initial_distance2", "objective_gap"))]
-['mu^2 initial_distance2 + 2 mu objective_gap <= G2 (implied by strong convexity)']
+If one of them fails, no problem satisfies the hypotheses of a theorem.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -31,18 +25,9 @@ _COMPUTED = 1e-9
 
 
 def consequences(assumptions: Sequence[Assumption], names: Collection[str]) -> tuple[Hypothesis, ...]:
-    r"""Inequalities between numbers that several assumptions jointly imply: if one fails, no problem satisfies them.
+    r"""Inequalities between the numbers of these names that several assumptions jointly imply.
 
-    Parameters
-    ----------
-    names
-        Names of the available numbers; those that are not constants of the assumptions have their usual meaning
-        (``initial_distance2``, ``objective_gap``, ``rho_diagonal``, ``gap``, ...).
-
-    Examples
-    --------
-    Some client has a gradient of norm at least ``mu |w_0 - w*|`` at w_0, so that the bound on gradients is at least
-    that.
+    Some client has a gradient of norm at least ``mu |w_0 - w*|`` at w_0, which a bound on gradients must allow:
 
     >>> from fedtheory.theorem.assumptions import BoundedGradients, StronglyConvex
     >>> both = (StronglyConvex("mu"), BoundedGradients("G2"))
@@ -101,7 +86,7 @@ def _noise_in_gradients(assumptions: Sequence[Assumption]) -> Iterator[Hypothesi
     noise, bounded = _only(Noise, assumptions), _only(BoundedGradients, assumptions)
     if noise is not None and bounded is not None and bounded.include_the_noise:
         sigma2, G2 = noise.parameter, bounded.parameter
-        reason = "since E |g_k|^2 is at least the variance"
+        reason = "the variance being at most E |g_k|^2"
         yield _implied(f"{sigma2} <= {G2}", reason, lambda sigma2, G2: (sigma2, "<=", G2), sigma2, G2)
 
 

@@ -1,8 +1,4 @@
-r"""What a bound bounds: the quantity, the model, the time and the randomness of its left-hand side.
-
-The words of this file are those of ``fedtheory list`` and ``show``, of ``fedtheory.exact.applicable``, of the theory
-pages and of plots.
-"""
+"""What a bound bounds: the quantity, the model, the time and the randomness of its left-hand side."""
 
 import re
 from collections.abc import Mapping
@@ -76,23 +72,10 @@ _LATEX = (
 class LeftSide:
     r"""The left-hand side of a bound.
 
-    Attributes
-    ----------
-    quantity
-        A key of ``QUANTITIES``.
-    model
-        A key of ``MODELS``.
-    after
-        A key of ``TIMES``.
-    over
-        What the expectation is over, some of ``RANDOMNESS``; empty if nothing is random.
-    average
-        Weights of the average, if the model is an average.
-    is_equal
-        Whether the right-hand side is the exact value.
+    ``quantity``, ``model`` and ``after`` are keys of ``QUANTITIES``, ``MODELS`` and ``TIMES``; the expectation is over
+    some of ``RANDOMNESS``. ``average`` are the weights of an average of models. ``is_equal`` is whether the right-hand
+    side is the exact value.
 
-    Examples
-    --------
     >>> left = LeftSide("gap", "E F(w_T) - F*", over=("noise",))
     >>> print(left.description)
     gap of the last model after the whole run, expected over noise

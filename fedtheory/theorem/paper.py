@@ -1,7 +1,6 @@
 """Papers, numbered statements, and what each statement rests on."""
 
 import functools
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -68,13 +67,9 @@ class Statement:
     """A numbered statement of a paper, in a given form, or a result of this project.
 
     ``form`` is ``printed`` or ``corrected`` for a statement of the paper, and ``derived``, ``refined`` or ``variant``
-    for a result of this project: its ``paper`` is `FEDTHEORY`, its ``number`` is a title in words or empty, and
-    ``related`` is the paper and the number of the statement to which it is related. ``basis`` is what the statement
-    rests on, one of ``BASES``; by default that of the paper.
-
-    ``side`` is ``upper`` if the stated number is an upper bound (or the exact value), and ``lower`` for a lower bound.
-    ``options`` are options of ``fedavg`` that the statement covers in addition to those of its hypotheses and
-    arguments. ``function`` is the function of ``fedtheory.bounds`` that states it, as ``paper.function``, or empty.
+    for a result of this project: its ``paper`` is `FEDTHEORY`, and its ``number`` a title in words or empty. The fields
+    are arguments of ``states``; ``function`` is the function of ``fedtheory.bounds`` that states it, as
+    ``paper.function``, or empty.
     """
 
     paper: Paper
@@ -118,31 +113,6 @@ class Statement:
         """The paper that the statement is about: its own, or the one to which it is related."""
         return self.paper if self.related is None else self.related[0]
 
-    def bibtex(self) -> str:
-        """Return an entry for BibTeX that cites the source, with the number of the statement as its note.
-
-        The key is that of the paper. A result of this project is followed by an entry for the related paper. The note
-        of a statement that was not compared with the print says what it rests on.
-
-        Examples
-        --------
-        >>> paper = Paper("toy", "A toy of FedAvg", "Doe, Roe", 2000, "https://example.org", basis="remembered")
-        >>> print(Statement(paper, "Lemma 1").bibtex())
-        @misc{toy,
-          author = {Doe and Roe},
-          title = {{A toy of FedAvg}},
-          year = {2000},
-          url = {https://example.org},
-          note = {Lemma 1, from memory},
-        }
-        """
-        basis = "" if self.basis in ("printed", "own") else BASES[self.basis]
-        entries = [_entry(self.paper, ", ".join(filter(None, (self.number, basis))))]
-        if self.related is not None:
-            paper, number = self.related
-            entries.append(_entry(paper, f"related: {number}"))
-        return "\n".join(entries)
-
     def accepts(self, scheme: Scheme) -> bool:
         """Whether the statement covers this pair of selection law and aggregation weights.
 
@@ -154,19 +124,3 @@ class Statement:
             and mine.memoryless <= scheme.memoryless
             for mine in self.schemes
         )
-
-
-def _entry(paper: Paper, note: str) -> str:
-    entries = {
-        "author": paper.authors.replace(", ", " and "),
-        "title": f"{{{paper.title}}}",
-        "year": str(paper.year),
-        "url": paper.url,
-        "note": note,
-    }
-    lines = (f"  {name} = {{{_for_latex(name, value)}}}," for name, value in entries.items() if value)
-    return "\n".join([f"@misc{{{paper.key},", *lines, "}"])
-
-
-def _for_latex(name: str, value: str) -> str:
-    return value if name == "url" else re.sub(r"([&%$#_])", r"\\\1", value)

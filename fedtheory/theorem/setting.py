@@ -23,22 +23,8 @@ SETTINGS = (*_CONVEXITY, *_LAWS, "exact", "stochastic")
 class Setting(NamedTuple):
     """The setting of a bound in words, for tables and searches.
 
-    Attributes
-    ----------
-    convexity
-        ``strongly convex``, ``convex`` or ``non-convex``.
-    selection
-        The selection laws, separated by commas.
-    participation
-        ``full``, ``partial``, or both.
-    aggregation
-        The aggregation weights, separated by commas.
-    gradients
-        ``exact``, ``stochastic``, or ``any`` if the bound assumes neither.
-    bounded_gradients
-        Whether second moments of gradients must be bounded (G2).
-    horizon
-        ``whole run`` for a bound with a number of steps or rounds, ``one round`` otherwise.
+    ``selection``, ``participation`` and ``aggregation`` may be several, separated by commas. ``gradients`` is ``any``
+    if the bound assumes neither ``exact`` nor ``stochastic`` ones; ``bounded_gradients`` is whether it has a G2.
     """
 
     convexity: str

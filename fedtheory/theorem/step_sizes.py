@@ -17,23 +17,9 @@ _DOUBLINGS = 200
 def largest_step_size(bound: Bound, *args: Any, **constants: Any) -> float:
     """Largest step size at which the hypotheses of a bound hold and its value is finite.
 
-    The hypotheses of all bounds of the library hold on an interval that begins at 0. Its end is found by bisection.
+    The hypotheses of all bounds of the library hold on an interval that begins at 0. Its end is found by bisection to a
+    relative precision of 1e-12; it is infinity if every step size is allowed.
 
-    At a step size larger by a factor of at most 1 + 1e-12 the hypotheses fail, or the value is infinite. The result is
-    infinity if every step size is allowed.
-
-    Parameters
-    ----------
-    args, constants
-        Other arguments; if some are arrays, the hypotheses must hold and values be finite for all entries.
-
-    Raises
-    ------
-    AssumptionViolated
-        If the hypotheses hold for no step size.
-
-    Examples
-    --------
     Without bounded gradients the distance is bounded up to the step size 1/L:
 
     >>> from fedtheory.bounds.fedavg import one_round

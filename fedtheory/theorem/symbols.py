@@ -19,18 +19,9 @@ CURVATURE, LENGTH, GRADIENT2 = "loss / distance^2", "distance^2 / loss", "(loss 
 class Symbol:
     r"""Symbol of a constant: meaning, domain, unit and letter.
 
-    Attributes
-    ----------
-    meaning
-        Description without the final period. It may be empty if the docstring of a bound describes the argument.
-    unit
-        Unit in terms of loss and distance, such as ``loss / distance^2``, or what a count counts; empty for pure
-        numbers.
-    letter
-        Letter in LaTeX; if it is missing, formulas show the name.
+    ``meaning`` has no final period. ``unit`` is in terms of loss and distance, such as ``loss / distance^2``, or what a
+    count counts. ``letter`` is in LaTeX; formulas show the name if it is missing.
 
-    Examples
-    --------
     >>> from dataclasses import replace
     >>> replace(SYMBOLS["local_steps"], letter="E").text, SYMBOLS["mu"].text
     ('``E``: local steps per round.', 'Strong convexity of every client.')
@@ -61,8 +52,8 @@ class Symbol:
 def _plain(letter: str) -> str:
     r"""Write a letter as in docstrings.
 
-    >>> [_plain(letter) for letter in (r"\bar\rho", r"\sigma^2", r"\|w_0-w^*\|^2", r"\eta_g")]
-    ['rho_bar', 'sigma^2', '|w_0 - w*|^2', 'eta_g']
+    >>> _plain(r"\bar\rho"), _plain(r"\|w_0-w^*\|^2")
+    ('rho_bar', '|w_0 - w*|^2')
     """
     plain = re.sub(r"\\(bar|tilde)\s*\\?(\w+)", r"\2_\1", letter)
     return plain.replace("\\", "").replace("^*", "*").replace("-", " - ")

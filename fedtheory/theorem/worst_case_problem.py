@@ -16,12 +16,9 @@ class WorstCaseProblem(NamedTuple):
         Function of the bound and of a mapping with its rational arguments. It returns a
         ``fedtheory.worst_case.WorstCase``, or a ``Comparison`` if the bound's value has another unit.
     constants
-        Numbers, or functions that draw them, which replace laws of ``fedtheory.instances.constants`` in random
-        problems.
-    looseness
-        Upper limit of the smallest ratio of bound value to worst case among some draws.
-    remark
-        Reason why the ratio is not smaller.
+        Numbers, or functions that draw them, which replace laws of ``fedtheory.instances.constants``.
+    looseness, remark
+        Upper limit of the smallest ratio of bound value to worst case among some draws, and why it is not smaller.
     name
         Name in the key of the claim that no problem of the class exceeds the bound; by default the name of the bound.
     """

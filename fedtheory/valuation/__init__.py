@@ -12,8 +12,7 @@ __getattr__, __dir__, __all__ = lazy.attach(
     submod_attrs={
         "axioms": ["efficiency", "linearity", "null_player", "symmetry"],
         "games": ["Game", "shapley"],
-        "methods": ["Valuation"],
-        "permutations": ["Estimate", "gtg_shapley", "permutation_shapley"],
+        "permutations": ["Estimate", "gtg_shapley"],
         "softmax": ["softmax_utilities"],
     },
 )
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from fedtheory.valuation.axioms import symmetry as symmetry
     from fedtheory.valuation.games import Game as Game
     from fedtheory.valuation.games import shapley as shapley
-    from fedtheory.valuation.methods import Valuation as Valuation
     from fedtheory.valuation.permutations import Estimate as Estimate
     from fedtheory.valuation.permutations import gtg_shapley as gtg_shapley
-    from fedtheory.valuation.permutations import permutation_shapley as permutation_shapley
     from fedtheory.valuation.softmax import softmax_utilities as softmax_utilities

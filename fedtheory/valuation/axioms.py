@@ -20,15 +20,8 @@ Values = npt.NDArray[Any]
 def efficiency(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.ArrayLike) -> Any:
     """Return the deviation from efficiency, ``sum_k v_k - (U(all players) - U(empty coalition))``; exact for rationals.
 
-    Parameters
-    ----------
-    utility
-        A game: a function of coalitions, or its table in bit order, shape (2^n,).
-    values
-        Values of the players, shape (n,).
+    The game is a function of coalitions, or its table in bit order, shape (2^n,); values have the shape (n,).
 
-    Examples
-    --------
     >>> efficiency([0, 5, 3, 10], [6, 3])
     Fraction(-1, 1)
     """
@@ -39,17 +32,8 @@ def efficiency(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.Arr
 def symmetry(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.ArrayLike) -> Values:
     """Differences ``v_i - v_j`` over the pairs i < j of players with equal contributions to every coalition.
 
-    They are 0 if the axiom holds.
+    They are 0 if the axiom holds. The arguments are those of ``efficiency``.
 
-    Parameters
-    ----------
-    utility
-        A game: a function of coalitions, or its table in bit order, shape (2^n,).
-    values
-        Values of the players, shape (n,).
-
-    Examples
-    --------
     >>> symmetry(lambda players: len(players) ** 2, [2, 2, 5])
     array([Fraction(0, 1), Fraction(-3, 1), Fraction(-3, 1)], dtype=object)
     """
@@ -66,15 +50,8 @@ def symmetry(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.Array
 def null_player(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.ArrayLike) -> Values:
     """Values of the players with contribution zero to every coalition; they are 0 if the axiom holds.
 
-    Parameters
-    ----------
-    utility
-        A game: a function of coalitions, or its table in bit order, shape (2^n,).
-    values
-        Values of the players, shape (n,).
+    The arguments are those of ``efficiency``.
 
-    Examples
-    --------
     >>> null_player(lambda players: int(0 in players), [1, 2])
     array([Fraction(2, 1)], dtype=object)
     """
@@ -91,17 +68,8 @@ def null_player(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.Ar
 def linearity(combined: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLike, a: Any = 1, b: Any = 1) -> Values:
     """Values of the game ``a U_1 + b U_2`` minus the combination of the values of U_1 and U_2; 0 for linear values.
 
-    Parameters
-    ----------
-    combined
-        Values of the combined game, shape (n,).
-    first, second
-        Values of U_1 and of U_2, shape (n,).
-    a, b
-        Coefficients of the combination.
+    ``combined``, ``first`` and ``second`` are the values of the three games, shape (n,).
 
-    Examples
-    --------
     >>> linearity([7.0, 3.0], [2.0, 1.0], [3.0, 1.0], a=2, b=1)
     array([0., 0.])
     """

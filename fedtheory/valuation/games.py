@@ -63,12 +63,7 @@ def _kind(value: Any) -> str:
 
 
 def utility_table(utility: Utility | npt.ArrayLike | Sequence[Any], num_players: int) -> npt.NDArray[Any]:
-    """Return the utilities of all coalitions A in bit order, ``sum of 2^k over k in A``; shape ``(2^n,)``.
-
-    >>> utility_table(lambda players: 10 * (0 in players) + len(players), 2)
-    array([Fraction(0, 1), Fraction(11, 1), Fraction(1, 1), Fraction(12, 1)],
-          dtype=object)
-    """
+    """Return the utilities of all coalitions A in bit order, ``sum of 2^k over k in A``; shape ``(2^n,)``."""
     n = check_num_players(num_players)
     if callable(utility):
         game = Game(utility)
@@ -92,7 +87,7 @@ def check_num_players(num_players: int) -> int:
     if n > MOST_PLAYERS:
         message = (
             f"num_players must be at most {MOST_PLAYERS} for exact values (2^n coalitions), got {n}; "
-            "permutation_shapley and gtg_shapley estimate them"
+            "gtg_shapley estimates them"
         )
         raise ValueError(message)
     return n

@@ -1,9 +1,8 @@
 """Searches for counterexamples."""
 
 import time
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import closing
-from itertools import count, islice
+from collections.abc import Generator, Iterator, Sequence
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +11,6 @@ from fedtheory._support import validate
 from fedtheory.claims.catalogue import one_claim
 from fedtheory.theorem.claims import Claim
 from fedtheory.theorem.findings import Finding
-from fedtheory.verification._jobs import number_of_jobs, pool, received, sent
 from fedtheory.verification._search import Step, climbs_in_turn, score, shrink
 from fedtheory.verification.instances import shortest
 
@@ -20,21 +18,12 @@ __all__ = ["hunt"]
 
 # The climbs 0, 1, ... use children of the seed with these numbers; shrinking uses this one.
 _SHRINKING = 2**32 - 1
-# Number of climbs that a process receives at a time, since some end after a few instances.
-_BATCH = 4
 
 
 class Hunt(NamedTuple):
-    """Result of a hunt.
+    """Result of a hunt: the finding closest to breaking the claim, or a small counterexample, and its choices.
 
-    Attributes
-    ----------
-    worst
-        The finding closest to breaking the claim, or a small counterexample.
-    choices
-        The choices of its instance: ``replay(claim, choices)`` checks it again.
-    home
-        File or module of the claim; empty for the claims of the package.
+    ``replay(claim, choices)`` checks its instance again. ``home`` is that of the claim.
     """
 
     key: str
@@ -51,7 +40,6 @@ def hunt(
     *,
     evaluations: int | None = None,
     start: Sequence[float] = (),
-    jobs: int = 1,
     small: bool = True,
 ) -> Hunt:
     """Search for a counterexample to a claim by maximizing the ratio measured/predicted.
@@ -66,7 +54,7 @@ def hunt(
         Wall-clock time of the search; shrinking may take half of it in addition.
     evaluations
         Largest number of instances, in place of the time; shrinking may try as many in addition. Equal seeds and
-        numbers give the same instance for every number of jobs.
+        numbers give the same instance.
     start
         Choices at which every second climb begins, for example those of an earlier hunt.
 
@@ -76,7 +64,7 @@ def hunt(
     True
     """
     validate.boolean("small", small)
-    *_, last = hunting(claim, seconds, rng, evaluations=evaluations, start=start, jobs=jobs, small=small)
+    *_, last = hunting(claim, seconds, rng, evaluations=evaluations, start=start, small=small)
     return last
 
 
@@ -87,10 +75,9 @@ def hunting(
     *,
     evaluations: int | None = None,
     start: Sequence[float] = (),
-    jobs: int = 1,
     small: bool = True,
 ) -> Generator[Hunt, None, None]:
-    """Yield the result of ``hunt`` so far, after each instance or, with several jobs, after each climb.
+    """Yield the result of ``hunt`` so far, after each instance.
 
     >>> [last] = list(hunting("power-of-choice:lemma-b1", evaluations=20))[-1:]
     >>> last.worst.holds
@@ -99,12 +86,12 @@ def hunting(
     from threadpoolctl import threadpool_limits
 
     hunted = one_claim(claim) if isinstance(claim, str) else claim
-    budget, seeds, jobs = _budget(seconds, evaluations), validate.seed_sequence(rng), number_of_jobs(jobs)
+    budget, seeds = _budget(seconds, evaluations), validate.seed_sequence(rng)
     best: Step | None = None
     state: Hunt | None = None
     # The last digits of linear algebra depend on the number of threads.
-    with threadpool_limits(1), closing(_steps(hunted, seeds, tuple(start), budget, jobs)) as steps:
-        for step in steps:
+    with threadpool_limits(1):
+        for step in _steps(hunted, seeds, tuple(start)):
             best = _worse(best, step)
             state = _state(hunted, best, state)
             yield state
@@ -117,9 +104,6 @@ def hunting(
             yield state
             if rest.is_spent(step.num_instances):
                 break
-
-
-_Start = tuple[np.random.SeedSequence, tuple[float, ...]]
 
 
 class _Budget(NamedTuple):
@@ -152,48 +136,12 @@ def _child(seeds: np.random.SeedSequence, number: int) -> np.random.SeedSequence
     return np.random.SeedSequence(seeds.entropy, spawn_key=(*seeds.spawn_key, number))
 
 
-def _steps(
-    claim: Claim, seeds: np.random.SeedSequence, start: tuple[float, ...], budget: _Budget, jobs: int
-) -> Generator[Step, None, None]:
+def _steps(claim: Claim, seeds: np.random.SeedSequence, start: tuple[float, ...]) -> Iterator[Step]:
     """Yield the steps of one climb after the other, with the total number of instances; climbs are independent."""
-    # Every second climb begins elsewhere, since a counterexample may be far from the worst instance.
-    starts = ((_child(seeds, number), () if number % 2 else start) for number in count())
-    limit, last = budget.evaluations, None
-    with closing(_trails(claim, starts, budget, jobs)) as trails:
-        for trail in trails:
-            before = last.num_instances if last else 0
-            for step in trail:
-                tried = before + step.num_instances
-                if last and limit is not None and tried > limit:
-                    # A trail omits steps, and its process counts only its own instances.
-                    yield last._replace(num_instances=limit)
-                    return
-                last = step._replace(num_instances=tried)
-                yield last
-
-
-def _trails(
-    claim: Claim, starts: Iterator[_Start], budget: _Budget, jobs: int
-) -> Generator[Iterable[Step], None, None]:
-    jobs = min(jobs, budget.evaluations or jobs)  # each climb needs at least one instance
-    if jobs == 1:
-        yield from (climbs_in_turn(claim, *start) for start in starts)
-        return
-    from joblib import delayed
-
-    with pool(jobs) as run:
-        while True:
-            yield from run(delayed(_trail)(sent(claim), *start, budget) for start in islice(starts, _BATCH * jobs))
-
-
-def _trail(claim: Claim | str, seeds: np.random.SeedSequence, start: tuple[float, ...], budget: _Budget) -> list[Step]:
-    """Return the steps of a climb that increased the score, and its last one."""
-    trail: list[Step] = []
-    for step in climbs_in_turn(received(claim), seeds, start):
-        # The last but one increased the score, or is replaced by one that only counts more instances.
-        if len(trail) > 1 and trail[-1].worst is trail[-2].worst:
-            trail.pop()
-        trail.append(step)
-        if budget.is_spent(step.num_instances):
-            break
-    return trail
+    before = 0
+    for number in count():
+        # Every second climb begins elsewhere, since a counterexample may be far from the worst instance.
+        for step in climbs_in_turn(claim, _child(seeds, number), () if number % 2 else start):
+            last = step._replace(num_instances=before + step.num_instances)
+            yield last
+        before = last.num_instances

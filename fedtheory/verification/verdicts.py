@@ -52,11 +52,9 @@ class Verdict:
         Reason for ``error``, ``not applicable`` or ``inconclusive``.
     num_instances, num_applicable
         Numbers of drawn and of applicable instances, including a regression example.
-    worst
-        The counterexample, or the finding closest to one.
-    worst_index
-        Its number; ``reproduce(claim, rng, worst_index)`` checks it again. -1 for the regression example, -2 for an
-        instance of the hunt, which ``replay(claim, hunted.hunt.choices)`` checks again.
+    worst, worst_index
+        The counterexample, or the finding closest to one, and its number: ``reproduce(claim, rng, worst_index)`` checks
+        it again. It is -1 for the regression example, and -2 for an instance of the hunt.
     entropy, spawn_key
         Seed sequence of the instances.
     risk

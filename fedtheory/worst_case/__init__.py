@@ -17,7 +17,6 @@ __getattr__, __dir__, __all__ = lazy.attach(
         "comparisons": ["Comparison", "Sensitivity", "compare", "compared"],
         "compression": ["compressed_gradients", "ef21", "error_feedback"],
         "control_variates": ["scaffold"],
-        "error_floors": ["error_floor"],
         "federated_averaging": ["fedavg"],
         "heterogeneous_rounds": ["heterogeneous_round"],
         "instances": ["Instance"],
@@ -49,7 +48,6 @@ if TYPE_CHECKING:
     from fedtheory.worst_case.compression import ef21 as ef21
     from fedtheory.worst_case.compression import error_feedback as error_feedback
     from fedtheory.worst_case.control_variates import scaffold as scaffold
-    from fedtheory.worst_case.error_floors import error_floor as error_floor
     from fedtheory.worst_case.federated_averaging import fedavg as fedavg
     from fedtheory.worst_case.heterogeneous_rounds import heterogeneous_round as heterogeneous_round
     from fedtheory.worst_case.instances import Instance as Instance

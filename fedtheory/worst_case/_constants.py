@@ -41,8 +41,7 @@ class Constant(Fraction):
     def _refuse(self, *_: Any) -> Any:
         self.compared.add((self.function.field.zero, True))
         message = (
-            "a named constant must be added, multiplied, divided, or compared with integers and fractions, got another "
-            f"use of {self.function.as_expr()}"
+            f"a named constant must only be computed with and compared, got another use of {self.function.as_expr()}"
         )
         raise TypeError(message)
 

@@ -60,7 +60,10 @@ class At(NamedTuple):
 @final
 @dataclass(eq=False)
 class Smooth:
-    """A smooth function, which has one gradient at each point."""
+    """A smooth function; with clients, the functions of all clients, one smooth function on the space of all clients.
+
+    It has one gradient at each point.
+    """
 
     stated: Statement
     of: Function
@@ -68,29 +71,57 @@ class Smooth:
     calls: dict[int, At] = field(default_factory=dict)
 
     def declare(self, names: Sequence[str]) -> None:
-        name, mu, L = self.name, self.of.of["mu"], self.of.of["L"]
-        both = f"{name} grad_{name}"
-        self.stated.binders += [f"({name} : V -> R)", f"(grad_{name} : V -> V)"]
-        if mu < 0 and mu == -L:
-            h = self.stated.hypothesis(f"smooth {tight(L)} {both}")
-            low, up = f"(lower_le (- {tight(L)}) {tight(mu)} {both} ltac:(lra) (proj2 {h}))", f"(proj1 {h})"
+        name, slope, stated, mu, L = self.name, self._slope, self.stated, self.of.of["mu"], self.of.of["L"]
+        both = f"{name} {slope}"
+        if stated.has_clients:
+            stated.binders += [f"({name} : nat -> V -> R)", f"({slope} : nat -> V -> V)"]
+            low, up = (stated.hypothesis(f"(forall k, {kind} ({name} k) ({slope} k))") for kind in names)
+            stated.follows(f"fun k => proj1 ({up} k)" if mu >= 0 else up, f"{name}_upper")
+            low, up = f"(all_lower p {tight(mu)} {both} {low})", f"(all_upper p {tight(L)} {both} {name}_upper)"
+            both = f"(all_values p {name}) (all_gradients p {slope})"
         else:
-            low, up = (self.stated.hypothesis(f"{kind} {both}") for kind in names)
-            up = up if mu < 0 else f"(proj1 {up})"
-        self.stated.follows(up, f"{name}_upper")
-        _follow_pairs(self, both, low, up)
+            stated.binders += [f"({name} : V -> R)", f"({slope} : V -> V)"]
+            if mu < 0 and mu == -L:
+                h = stated.hypothesis(f"smooth {tight(L)} {both}")
+                low, up = f"(lower_le (- {tight(L)}) {tight(mu)} {both} ltac:(lra) (proj2 {h}))", f"(proj1 {h})"
+            else:
+                low, up = (stated.hypothesis(f"{kind} {both}") for kind in names)
+                up = up if mu < 0 else f"(proj1 {up})"
+            stated.follows(up, f"{name}_upper")
+        # The inequality between any two calls.
+        share = tight(1 / (2 * (L - mu)))
+        lemma = f"call_convex {tight(L)} {share} {both}"
+        if mu:
+            lemma = f"call_between {tight(mu)} {tight(L)} {tight(mu / 2)} {share} {both} ltac:(lra)"
+        stated.follows(f"{lemma} ltac:(lra) ltac:(lra) {low} {up}", f"{name}_pairs")
+
+    @property
+    def _slope(self) -> str:
+        return f"grad_{self.name}"
 
     def call(self, x: Any, u: Any, *, is_least: bool) -> str:
-        gradient = self.stated.applied(f"grad_{self.name}", x)
+        stated, gradient = self.stated, self.stated.applied(self._slope, x)
         if text(u) == gradient:
             return "(same_refl _)"
         if is_least:
-            return self.stated.follows(f"minimizer_same _ _ _ _ {self.name}_upper {self._least(argument(x))}")
-        return self.stated.hypothesis(f"same ({gradient}) {argument(u)}")
+            return stated.follows(self._minimizes(x))
+        says = f"same ({gradient}) {argument(u)}"
+        if not stated.has_clients:
+            return stated.hypothesis(says)
+        h = stated.hypothesis(f"(forall k, {says})")
+        return stated.follows(f"all_same p {self._slope} {stated.term(x)} {stated.term(u)} {h}")
+
+    def _minimizes(self, x: Any) -> str:
+        """State that a point is the minimizer, and return the proof that its gradient is 0."""
+        if not self.stated.has_clients:
+            return f"minimizer_same _ _ _ _ {self.name}_upper {self._least(argument(x))}"
+        h = self.stated.hypothesis(f"(forall k, minimizer ({self.name} k) {argument(x)})")
+        lemma = f"all_minimizers p {tight(self.of.of['L'])} {self.name} {self._slope} {self.stated.term(x)}"
+        return f"{lemma} {self.name}_upper {h}"
 
     def _least(self, x: str) -> str:
         """State that a point is the minimizer, with the consequences of the class."""
-        name, slope, stated = self.name, f"grad_{self.name}", self.stated
+        name, slope, stated = self.name, self._slope, self.stated
         best = stated.hypothesis(f"minimizer {name} {x}")
         if self.of.of["mu"] < 0:
             L = self.of.of["L"]
@@ -103,55 +134,30 @@ class Smooth:
         return best
 
     def step(self, y: Any, x: Any, step: Fraction) -> str:
-        slope = f"grad_{self.name}"
-        taken = minus(x, Times(step, Name(self.stated.applied(slope, y), "", {})))
-        h = self.stated.hypothesis(f"same {text(y)} {argument(taken)}")
-        lemma = f"implicit_same {tight(1 / step)} {tight(step)} {slope} {argument(x)} {text(y)}"
-        return self.stated.follows(f"{lemma} ltac:(lra) {h}")
+        slope, stated = self._slope, self.stated
+        taken = argument(minus(x, Times(step, Name(stated.applied(slope, y), "", {}))))
+        sizes = f"{tight(1 / step)} {tight(step)} {slope}"
+        if stated.has_clients:
+            h = stated.hypothesis(f"(forall k, same {argument(y)} {taken})")
+            return stated.follows(f"all_implicit p {sizes} {stated.term(x)} {stated.term(y)} ltac:(lra) {h}")
+        h = stated.hypothesis(f"same {text(y)} {taken}")
+        return stated.follows(f"implicit_same {sizes} {argument(x)} {text(y)} ltac:(lra) {h}")
 
     def facts(self) -> Iterator[Fact]:
-        return _of_smooth(self)
-
-
-@final
-@dataclass(eq=False)
-class SmoothClients:
-    """The smooth functions of all clients, which are one smooth function on the space of all clients."""
-
-    stated: Statement
-    of: Function
-    name: str
-    calls: dict[int, At] = field(default_factory=dict)
-
-    def declare(self, names: Sequence[str]) -> None:
-        name, slope, mu, L = self.name, f"grad_{self.name}", self.of.of["mu"], self.of.of["L"]
-        self.stated.binders += [f"({name} : nat -> V -> R)", f"({slope} : nat -> V -> V)"]
-        low, up = (self.stated.hypothesis(f"(forall k, {kind} ({name} k) ({slope} k))") for kind in names)
-        self.stated.follows(f"fun k => proj1 ({up} k)" if mu >= 0 else up, f"{name}_upper")
-        low = f"(all_lower p {tight(mu)} {name} {slope} {low})"
-        up = f"(all_upper p {tight(L)} {name} {slope} {name}_upper)"
-        _follow_pairs(self, f"(all_values p {name}) (all_gradients p {slope})", low, up)
-
-    def call(self, x: Any, u: Any, *, is_least: bool) -> str:
-        name, slope, stated = self.name, f"grad_{self.name}", self.stated
-        if text(u) == stated.applied(slope, x):
-            return "(same_refl _)"
-        if is_least:
-            h = stated.hypothesis(f"(forall k, minimizer ({name} k) {argument(x)})")
-            lemma = f"all_minimizers p {tight(self.of.of['L'])} {name} {slope} {stated.term(x)}"
-            return stated.follows(f"{lemma} {name}_upper {h}")
-        h = stated.hypothesis(f"(forall k, same ({stated.applied(slope, x)}) {argument(u)})")
-        return stated.follows(f"all_same p {slope} {stated.term(x)} {stated.term(u)} {h}")
-
-    def step(self, y: Any, x: Any, step: Fraction) -> str:
-        slope, stated = f"grad_{self.name}", self.stated
-        taken = minus(x, Times(step, Name(self.stated.applied(slope, y), "", {})))
-        h = stated.hypothesis(f"(forall k, same {argument(y)} {argument(taken)})")
-        lemma = f"all_implicit p {tight(1 / step)} {tight(step)} {slope} {stated.term(x)} {stated.term(y)}"
-        return stated.follows(f"{lemma} ltac:(lra) {h}")
-
-    def facts(self) -> Iterator[Fact]:
-        return _of_smooth(self)
+        mu, L, name, m = self.of.of["mu"], self.of.of["L"], self.name, self.of.number("polyak")
+        calls, b = _in_order(self), 1 / (2 * (L - mu))
+        for p, q in permutations(calls, 2):
+            says, ahead, apart = _gap(p, q), minus(q.x, p.x), minus(q.u, p.u)
+            if mu:
+                says, apart = plus(says, Times(mu / 2, square(ahead))), minus(apart, Times(mu, ahead))
+            yield Fact(plus(says, Times(b, square(apart))), f"({name}_pairs {p.term} {q.term} _ _ {p.proof} {q.proof})")
+        for best in (at for at in calls if at.is_least):
+            for p in (at for at in calls if not at.is_least):
+                excess = minus(p.value, best.value)
+                if mu < 0:
+                    yield Fact(minus(Times(1 / (2 * L), square(p.u)), excess), f"({name}_above _ _ {p.proof})")
+                if m is not None:
+                    yield Fact(minus(excess, Times(1 / (2 * m), square(p.u))), f"({name}_polyak _ _ {p.proof})")
 
 
 @final
@@ -248,7 +254,7 @@ class Sets:
                 yield Fact(says, f"({self.name}_class _ _ (proj1 {p.proof}) (proj1 {q.proof}))")
 
 
-Declared = Smooth | SmoothClients | Nonsmooth | Sets
+Declared = Smooth | Nonsmooth | Sets
 
 
 def declared(stated: Statement, of: Function, name: str) -> Declared:
@@ -257,34 +263,7 @@ def declared(stated: Statement, of: Function, name: str) -> Declared:
         return Sets(stated, of, name)
     if of.number("L") is None:
         return Nonsmooth(stated, of, name)
-    return SmoothClients(stated, of, name) if stated.has_clients else Smooth(stated, of, name)
-
-
-def _follow_pairs(one: Smooth | SmoothClients, both: str, low: str, up: str) -> None:
-    """Add the inequality between any two calls of a smooth function to the proof."""
-    mu, L, stated = one.of.of["mu"], one.of.of["L"], one.stated
-    share = tight(1 / (2 * (L - mu)))
-    lemma = f"call_convex {tight(L)} {share} {both}"
-    if mu:
-        lemma = f"call_between {tight(mu)} {tight(L)} {tight(mu / 2)} {share} {both} ltac:(lra)"
-    stated.follows(f"{lemma} ltac:(lra) ltac:(lra) {low} {up}", f"{one.name}_pairs")
-
-
-def _of_smooth(one: Smooth | SmoothClients) -> Iterator[Fact]:
-    mu, L, name, m = one.of.of["mu"], one.of.of["L"], one.name, one.of.number("polyak")
-    calls, b = _in_order(one), 1 / (2 * (L - mu))
-    for p, q in permutations(calls, 2):
-        says, ahead, apart = _gap(p, q), minus(q.x, p.x), minus(q.u, p.u)
-        if mu:
-            says, apart = plus(says, Times(mu / 2, square(ahead))), minus(apart, Times(mu, ahead))
-        yield Fact(plus(says, Times(b, square(apart))), f"({name}_pairs {p.term} {q.term} _ _ {p.proof} {q.proof})")
-    for best in (at for at in calls if at.is_least):
-        for p in (at for at in calls if not at.is_least):
-            excess = minus(p.value, best.value)
-            if mu < 0:
-                yield Fact(minus(Times(1 / (2 * L), square(p.u)), excess), f"({name}_above _ _ {p.proof})")
-            if m is not None:
-                yield Fact(minus(excess, Times(1 / (2 * m), square(p.u))), f"({name}_polyak _ _ {p.proof})")
+    return Smooth(stated, of, name)
 
 
 def _in_order(one: Declared) -> list[At]:

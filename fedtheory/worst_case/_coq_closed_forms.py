@@ -185,13 +185,7 @@ class _Signs:
 
 
 def printed(term: Any) -> str:
-    """Return an expression with the vectors ``e0, e1, ...`` and the numbers ``t0, ...``.
-
-    >>> from fedtheory.worst_case._coq_terms import Name
-    >>> x = Name("x", "e2", {3: Fraction(1)})
-    >>> printed(Sum(Product(x, x), "-", Times(Fraction(1, 2), Value("f x", 1))))
-    '(sq e3 - ((1 / 2) * t1))'
-    """
+    """Return an expression with the vectors ``e0, e1, ...`` and the numbers ``t0, ...``."""
     scope = "%V" * is_vector(term)
     match term:
         case Value() | Fixed():

@@ -57,12 +57,7 @@ def _modules() -> frozenset[str]:
 
 
 def identifier(name: str, taken: set[str], made: Sequence[str] = ("{}",)) -> str:
-    """Return an identifier of Coq that resembles a name and is not taken, and take it with the names made from it.
-
-    >>> taken = {"x"}
-    >>> identifier("x", taken), identifier("x", taken), identifier("forall", taken), identifier("x*", taken)
-    ('x_2', 'x_3', 'forall_2', 'xs')
-    """
+    """Return an identifier of Coq that resembles a name and is not taken, and take it with the names made from it."""
     plain = re.sub(r"\W", _in_words, name, flags=re.ASCII)
     plain = plain if plain[:1].isalpha() else f"x{plain}"
     for number in itertools.count(1):
@@ -102,8 +97,7 @@ def new_file(path: str | Path) -> Path:
     stem, taken = target.stem, {*_KEYWORDS.split(), *_modules()}
     if stem in taken or not _NAME.fullmatch(stem):
         message = (
-            "a file of Coq must be named by a letter, then letters, digits and _ (60 at most), unlike Coq's words and "
-            f"modules, such as {identifier(stem[:50], taken)}.v, got {truncate(target.name)}"
+            f"a file must have a name for Coq, such as {identifier(stem[:50], taken)}.v, got {truncate(target.name)}"
         )
         raise ValueError(message)
     return target

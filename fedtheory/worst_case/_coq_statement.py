@@ -123,7 +123,6 @@ class Statement:
     # Names, hypotheses and consequences.
 
     def identifier(self, name: str) -> str:
-        """Return a new Coq identifier that resembles a name."""
         return identifier(name, self.taken)
 
     def hypothesis(self, text: str) -> str:
@@ -156,7 +155,6 @@ class Statement:
     # Vectors and numbers of the certificate.
 
     def _new(self, text: str, at: Mapping[int, Fraction], *, of_client: bool, stands_for: Any = None) -> Name:
-        """Add a vector with a name."""
         made = Name(text, f"e{len(self.named)}", at, of_client, stands_for)
         self.named.append(made)
         return made
@@ -411,5 +409,4 @@ def minimum(texts: Sequence[str]) -> str:
 
 
 def claim_text(goals: Sequence[Any], upper: Fraction) -> str:
-    """Return the conclusion of the theorem as text."""
     return f"{minimum([text(one) for one in goals])} <= {real(upper)}"

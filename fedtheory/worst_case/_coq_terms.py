@@ -236,17 +236,14 @@ def rational(q: Fraction) -> str:
 
 
 def plus(a: Any, b: Any) -> Sum:
-    """Return the sum of two vectors, or of two numbers."""
     return Sum(a, "+", b)
 
 
 def minus(a: Any, b: Any) -> Sum:
-    """Return the difference of two vectors, or of two numbers."""
     return Sum(a, "-", b)
 
 
 def square(u: Any) -> Product:
-    """Return the squared norm of a vector."""
     return Product(u, u)
 
 

@@ -55,10 +55,7 @@ class Domain:
         except TypeError:
             found = []
         if not found or not all(isinstance(one, Rel) and one.rel_op in ("<", "<=", ">", ">=") for one in found):
-            message = (
-                "domain must return a list of inequalities between two numbers, [0 < eta, eta < 2] for example "
-                f"(0 < eta < 2 is two), got {found or 'none'}"
-            )
+            message = f"domain must return a list like [0 < eta, eta < 2] of inequalities, got {found or 'none'}"
             raise ValueError(message)
         self.texts = tuple(str(one) for one in found)
         self.inequalities: list[tuple[Any, bool]] = []
@@ -96,11 +93,9 @@ class Domain:
         )
 
     def named(self, point: Sequence[Fraction]) -> str:
-        """Return constants with their names, as text."""
         return ", ".join(f"{name}={c}" for name, c in zip(self.names, point, strict=True))
 
     def rational(self, number: Fraction) -> Any:
-        """Return a rational as a number of the field's domain."""
         return self.field.domain(number.numerator, number.denominator)
 
     def points(self) -> Iterator[tuple[Fraction, ...]]:

@@ -27,10 +27,7 @@ _DEPENDENT = 1e-15
 class ForMultipliers:
     """The equations for the multipliers with the matrix M of products.
 
-    Attributes
-    ----------
-    of_objective
-        ``<A_i, X C Z^-1>`` of all rows, the objective C first, shape (1 + m,).
+    ``of_objective`` is ``<A_i, X C Z^-1>`` of all rows, the objective C first, shape (1 + m,).
     """
 
     def __init__(
@@ -72,11 +69,6 @@ class ForMatrices:
     ``mean`` holds the means of two entries of W. So M is ``B diag(mean) B'`` plus the ratios D, where B has the entries
     of ``T' A_i T`` in its rows. Equivalently ``D dy + B v - a df = right``, ``B' dy = v / mean`` and
     ``a' dy = level``; eliminating dy leaves a least-squares problem in v and df with weights 1/D.
-
-    Attributes
-    ----------
-    of_objective
-        As of ``ForMultipliers``.
     """
 
     def __init__(

@@ -227,34 +227,24 @@ class Term(ABC):
         closing.call(y, -1 / last * slope)
         return self.record.named(y, name)
 
-    def balance(self, x: Vector, direction: Vector = _ZERO) -> Vector:
-        """Demand that the gradients at a new point, averaged over clients, sum to ``-direction``; return the point.
-
-        Only the means of clients' points and directions matter. Noises are rejected.
-        """
+    def balance(self, x: Vector) -> Vector:
+        """Demand that the gradients at a new point, averaged over clients, sum to 0; return the point."""
         *others, (last, closing) = self.parts()
-        x, direction = (own_vector("balance", vector, self.record) for vector in (x, direction))
-        beyond = x.blocks.difference(closing.blocks), direction.blocks & {*self.record.noises}
-        if any(beyond):
-            message = f"balance must be asked of {self.name} at a point of its clients, and without noise, got another"
+        if own_vector("balance", x, self.record).blocks.difference(closing.blocks):
+            message = f"balance must be asked of {self.name} at a point of its clients, got another"
             raise ValueError(message)
+        direction = _ZERO
         for c, part in others:
             direction = direction + c * part.call(x).gradient
         closing.call(x, -1 / last * direction.within((0,)) + closing.deviation())
         return x
 
-    def inexact_gradient(self, x: Vector, *, relative: Any = None, absolute: Any = None, name: str = "") -> Vector:
-        """Return a vector whose distance from the gradient g is at most ``relative * |g|``, or at most ``absolute``."""
-        if (relative is None) == (absolute is None):
-            message = f"one of relative and absolute must be given, got relative={relative!r}, absolute={absolute!r}"
-            raise ValueError(message)
-        size = positive_number("absolute", absolute) if relative is None else positive_number("relative", relative)
+    def inexact_gradient(self, x: Vector, *, relative: Any, name: str = "") -> Vector:
+        """Return a vector whose distance from the gradient g is at most ``relative * |g|``."""
+        size = positive_number("relative", relative)
         slope, blocks = self.gradient(x), sorted({0}.union(*(part.blocks for _, part in self.parts())))
         guess = self.record.vector(slope, blocks=blocks, verb="inexact gradient", numbers=[size])
-        if relative is None:
-            self.record.at_most((guess - slope).square, size**2)
-        else:
-            self.record.at_most((guess - slope).square - size**2 * slope.square)
+        self.record.at_most((guess - slope).square - size**2 * slope.square)
         return self.record.named(guess, name)
 
     def _fixed(self, verb: str, at: Vector) -> Vector:
@@ -267,10 +257,7 @@ class Term(ABC):
     def _refuse_clients(self, verb: str) -> None:
         for _, part in self.parts():
             if isinstance(part, Clients):
-                message = (
-                    f"{verb} must be asked of functions that are written one by one (p.function, p.mean), "
-                    f"got the clients {part.name}"
-                )
+                message = f"{verb} must be of functions that are written one by one, got the clients {part.name}"
                 raise ValueError(message)
 
     def _refuse_unless_convex(self, verb: str) -> None:
@@ -315,7 +302,6 @@ class Sum(Term):
         self.record, self.name = self._parts[0][1].record, " + ".join(part.name for _, part in self._parts)
 
     def parts(self) -> list[tuple[Fraction, Function]]:
-        """Return the functions and their coefficients in this combination."""
         return self._parts
 
 
@@ -332,7 +318,6 @@ class Function(_Called, Term):
         self._with_normal_0: set[Key] = set()
 
     def parts(self) -> list[tuple[Fraction, Function]]:
-        """Return this function with the coefficient 1."""
         return [(Fraction(1), self)]
 
     def minimizer(self, at: Vector | None = None, *, objective_gap: Any = None, name: str = "") -> Vector:
@@ -349,8 +334,8 @@ class Function(_Called, Term):
         """Return the minimizer; for clients, the minimizer of each client."""
         if not self.of.has_minimizer:
             message = (
-                "minimizer() must be asked of a function that is convex, or smooth and not quadratic, got "
-                f"{self.name} with mu = {written(self.of.mu)} (stationary_point())"
+                f"minimizer() must be asked of a function that is convex, or smooth and not quadratic, got {self.name} "
+                "(stationary_point())"
             )
             raise ValueError(message)
         if self.declared.minimum is None:
@@ -405,10 +390,7 @@ class Function(_Called, Term):
     def _compares(self, elsewhere: set[int]) -> bool:
         """Whether the conditions remain sufficient, as they do for quadratic functions."""
         if self.of.quadratic and elsewhere & {*self.record.differences_of(self.name)}:
-            message = (
-                f"clients with quadratic functions must be asked where no noise of the server moves them, got "
-                f"another point for {self.name} (quadratic=False is an upper bound)"
-            )
+            message = f"quadratic clients must be asked where no noise of the server moves them, got {self.name}"
             raise ValueError(message)
         return self.of.quadratic or super()._compares(elsewhere)
 
@@ -470,9 +452,7 @@ class Clients(Function):
         """Demand that the mean of ``|grad F_k(w*)|^2`` is at most zeta2."""
         bound = nonnegative_number("zeta2", zeta2)
         if not bound:
-            message = (
-                "zeta2 must be above 0, got 0: minimizer(objective_gap=0) says that all clients have one minimizer"
-            )
+            message = "zeta2 must be above 0, got 0 (minimizer(objective_gap=0) demands one minimizer of all clients)"
             raise ValueError(message)
         self.record.at_most(self.call(self.minimizer()).gradient.square, bound, name)
 
@@ -492,10 +472,7 @@ class Clients(Function):
         noises = own_vector("mean", term, self.record).blocks & {*self.record.noises_of(self.name)}
         used = {0}.union(*(call.at.blocks | call.gradient.blocks for one in self.record.declared for call in one.calls))
         if noises & used or any(self.record.sizes[block] > 1 for block in noises):
-            message = (
-                f"mean must be given noises of the clients at whose outcomes nothing is computed, got others "
-                f"({self.name}.sample(m).square(v) is the expected square of an average)"
-            )
+            message = "mean must be given noises of clients at whose outcomes nothing is computed, got others"
             raise ValueError(message)
         found = term.within(term.blocks.difference(self.record.differences_of(self.name), noises))
         means = ((term[block, 0], self.record.mean_noise(block, self.num_clients)) for block in sorted(noises))

@@ -62,7 +62,6 @@ class Data(NamedTuple):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Numbers of rows of the blocks."""
         return tuple(gram.shape[-1] for gram in self.grams)
 
     def forms(self, grams: Sequence[Array]) -> Array:
@@ -75,16 +74,9 @@ class Data(NamedTuple):
 
 
 class State(NamedTuple):
-    """A point and multipliers, both multiplied by tau, and their slacks.
+    """A point and multipliers, both multiplied by tau, and their slacks, which are 0 for equalities.
 
-    Attributes
-    ----------
-    grams, values, slacks
-        The point, and the slacks of the inequalities; slacks of equalities are 0.
-    multipliers, dual_slacks
-        Multipliers of the constraints, and the dual slack matrix of each block.
-    tau, kappa
-        Variables of the embedding; 1 and 0 near a solution.
+    ``dual_slacks`` has a matrix for each block; tau and kappa are 1 and 0 near a solution.
     """
 
     grams: tuple[Array, ...]
@@ -97,7 +89,6 @@ class State(NamedTuple):
 
     @property
     def settled(self) -> bool:
-        """Whether the path is near a solution."""
         return not self.kappa.any()
 
     def moved(self, step: State, primal: float, dual: float) -> State:
@@ -137,7 +128,6 @@ class Progress(NamedTuple):
 
     @property
     def largest(self) -> float:
-        """The larger absolute value of the two objectives."""
         return max(abs(self.reached), abs(self.promised))
 
     @property

@@ -65,10 +65,7 @@ class Samples:
                     degrees.append(tuple(max(part.degree(), 0) for part in (found.numer, found.denom)))
                     break
             else:
-                message = (
-                    f"a rational function of degree {largest_degree} must interpolate the multiplier of {name} on a "
-                    f"line, got none near {self.domain.named(self.base)}"
-                )
+                message = f"a function of degree {largest_degree} must interpolate the multiplier of {name}, got none"
                 raise OracleError(message)
         *own, most = degrees
         exponents = [
@@ -77,10 +74,7 @@ class Samples:
         ]
         found = self._fitted(number, len(gens) + 1, *exponents)
         if found is None:
-            message = (
-                f"a rational function of the degrees {own} with at most {_MOST_POINTS} coefficients must interpolate "
-                f"the multiplier of {name}, got none"
-            )
+            message = f"a rational function of degrees {own} must interpolate the multiplier of {name}, got none"
             raise OracleError(message)
         return found
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, final
 
 from fedtheory._support.wording import truncate
 from fedtheory.worst_case._constants import vanishes, written
-from fedtheory.worst_case._vectors import Basis, Form, Key, Value, Vector, fraction
+from fedtheory.worst_case._vectors import Form, Key, Value, Vector, fraction
 from fedtheory.worst_case.function_classes.interface import Call, FunctionClass, Noise
 
 __all__: list[str] = []
@@ -23,8 +23,6 @@ __all__: list[str] = []
 SERVER = "the server's noise"
 SPECIAL = ("minimizer", "local minimizer", "stationary point", "fixed point", "zero")
 """Operations that make points at which gradients or values are given."""
-POINTS = (*SPECIAL, "point", "line search", "linear minimizer")
-"""Operations that make points."""
 _NAME = re.compile(r"[A-Za-z][\w .*'^+/-]{0,59}", re.ASCII)
 
 
@@ -88,11 +86,10 @@ class Record:
     differences. The law of a noise may depend on all earlier draws, except that the law of a client's noise depends on
     averaged noises only through their means.
 
-    ``sizes`` and ``sources`` are those of the blocks. ``steps`` are the vectors in the order in which they were made,
-    ``names`` the vectors by name, ``zeros`` the function values that are 0, and ``roots`` the vectors whose products
-    are geometric means. ``crossings`` are the blocks of the effects of server noises on differences between clients, by
-    the blocks of both. ``averaged`` are the means of the clients' noises, by the block of the noise. Copies of the
-    record share the ``owner`` of vectors and function values; that of a problem returns their text.
+    ``sizes`` and ``sources`` are those of the blocks, ``zeros`` the function values that are 0, and ``roots`` the
+    vectors whose products are geometric means. ``crossings`` are the blocks of the effects of server noises on
+    differences between clients, by the blocks of both. ``averaged`` are the means of the clients' noises, by the block
+    of the noise. The ``owner`` of vectors and function values, which copies share, returns their text.
     """
 
     sizes: list[int] = field(default_factory=lambda: [0])
@@ -109,7 +106,6 @@ class Record:
     owner: object = field(default_factory=object)
 
     def copy(self) -> Record:
-        """Return an independent copy."""
         kept = {part.name: getattr(self, part.name) for part in fields(self)}
         return Record(**{name: part if name == "owner" else part.copy() for name, part in kept.items()})
 
@@ -120,11 +116,9 @@ class Record:
         return level
 
     def value(self) -> Value:
-        """Make a function value."""
         return Value(self.owner)
 
     def block(self, owner: str = "", behind: Iterable[int] = (), *, is_noise: bool = False) -> int:
-        """Add a block and return its number."""
         self.sizes.append(0)
         self.sources.append(Source(owner, frozenset(behind), is_noise))
         return len(self.sizes) - 1
@@ -170,11 +164,6 @@ class Record:
         return found
 
     @property
-    def points(self) -> list[Basis]:
-        """Numbers of the basis vectors of points, without those of gradients."""
-        return [place for step in self.steps if step.verb in POINTS for place in step.made.coordinates]
-
-    @property
     def noises(self) -> list[Noise]:
         """The blocks of noises, in the order in which they are drawn."""
         found = [Noise(block) for block, source in enumerate(self.sources) if source.is_noise]
@@ -210,8 +199,7 @@ class Record:
             [image] = mean.blocks
             if noise in blocks and any(image in {one, *self.sources[one].behind} for one in blocks):
                 message = (
-                    "a product must not have the noise of a client and its mean over the clients, got one that has "
-                    "(bound them in two forms)"
+                    "a product must not have the noise of a client and its mean over the clients, got one that has"
                 )
                 raise ValueError(message)
 
@@ -222,15 +210,11 @@ class Record:
         found = found.union(*(self.sources[block].behind for block in found))
         owners = sorted({self.sources[block].owner for block in found} - {"", SERVER})
         if len(owners) > 1:
-            message = (
-                "a gradient or a point must depend on one group of clients, got one that depends on "
-                f"{' and on '.join(owners)} (p.function for each client, and p.mean over outcomes, can say more)"
-            )
+            message = f"a vector must depend on one group of clients, got one that depends on {' and on '.join(owners)}"
             raise ValueError(message)
         if found & self.averaged.keys():
             message = (
-                "a gradient or a point must not depend on a client's noise after its mean was taken, got one that does "
-                "(state one round, and bound a potential before and after it)"
+                "a gradient or a point must not depend on a client's noise after its mean was taken, got one that does"
             )
             raise ValueError(message)
         for owner in owners:
@@ -313,8 +297,6 @@ def checked_name(name: Any) -> str:
         message = f"name must be a string, got {truncate(name)}"
         raise TypeError(message)
     if name and not _NAME.fullmatch(name):
-        message = (
-            f"name must be a letter, then letters, digits, blanks or any of _.*'^+/- (60 at most), got {truncate(name)}"
-        )
+        message = f"name must be a letter, then at most 59 letters, digits, blanks or _.*'^+/-, got {truncate(name)}"
         raise ValueError(message)
     return name

@@ -66,7 +66,6 @@ class Program:
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
-        """All constraints, equalities first."""
         return (*self.equalities, *self.inequalities)
 
     @cached_property

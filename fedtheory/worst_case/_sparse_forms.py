@@ -38,18 +38,15 @@ class SparseForms:
         )
 
     def __getitem__(self, form: int) -> Array:
-        """Return the matrix of one form."""
         size = self.shape[1]
         found: Array = self._stacked[form * size : (form + 1) * size].toarray()
         return found
 
     def at(self, G: Array) -> Array:
-        """Return the values of the forms at a symmetric matrix, shape (1 + m,)."""
         found: Array = self._entries @ G.reshape(-1)
         return found
 
     def combined(self, multipliers: Array) -> Array:
-        """Return the sum of multiplier times matrix over the constraints."""
         half: Array = (self._transposed @ multipliers).reshape(self.shape[1:]) * 0.5
         return half + half.T
 

@@ -21,11 +21,7 @@ PRECISIONS = (16, 24, 32, 40, 48)
 
 
 def sum_of_squares(matrix: Sequence[Sequence[Fraction]]) -> list[Square] | None:
-    """Return the squares in a decomposition of a symmetric matrix, or None if it is not positive semidefinite.
-
-    >>> sum_of_squares([[Fraction(1), Fraction(-1)], [Fraction(-1), Fraction(1)]])
-    [(Fraction(1, 1), [Fraction(1, 1), Fraction(-1, 1)])]
-    """
+    """Return the squares in a decomposition of a symmetric matrix, or None if it is not positive semidefinite."""
     exact, pivots = _eliminated(matrix)
     if exact is None:
         return None

@@ -22,7 +22,6 @@ class Branch(NamedTuple):
     counts: tuple[int, ...]
 
     def mean(self, models: Sequence[Vector]) -> Vector:
-        """Return the mean of the selected models."""
         share = Fraction(1, sum(self.counts))
         return reduce(add, (share * c * y for c, y in zip(self.counts, models, strict=True) if c))
 
@@ -84,14 +83,13 @@ def tree(
     law: Law,
     *,
     objective: str = "distance",
-    quadratic: bool = False,
     minima: str = "equal",
     rankings: Sequence[Ranking] | None = None,
 ) -> Problem:
     """Maximize the expected error after some rounds; ``rankings`` orders the losses at each node, parents first."""
     p, per_round = Problem(), len(given.steps) // num_rounds
     levels = [0 if minima == "equal" or k == 0 else None for k in range(num_clients)]
-    clients = [p.function(given.mu, given.L, quadratic=quadratic, minimum=level) for level in levels]
+    clients = [p.function(given.mu, given.L, minimum=level) for level in levels]
     F = p.mean(clients)
     w_star, start = F.minimizer(p.origin, objective_gap=given.objective_gap), p.point("start")
     p.at_most((start - w_star).square, given.distance2, "distance2")

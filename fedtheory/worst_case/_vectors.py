@@ -85,7 +85,6 @@ class Vector:
 
     @property
     def key(self) -> Key:
-        """Key that equal vectors have in common."""
         return key_of(self.coordinates)
 
     @property
@@ -95,7 +94,6 @@ class Vector:
 
     @property
     def blocks(self) -> set[int]:
-        """Blocks in which the vector is not 0."""
         return {block for block, _ in self.coordinates}
 
     def within(self, blocks: Iterable[int]) -> Vector:
@@ -105,12 +103,7 @@ class Vector:
 
 
 def exact(name: str, number: Any) -> Fraction | int:
-    """Return an integer or a fraction; raise TypeError for a float, which is rarely the intended number.
-
-    >>> exact("step_size", 0.1)
-    Traceback (most recent call last):
-    TypeError: step_size must be an int or a Fraction, got 0.1 (Fraction(1, 10))
-    """
+    """Return an integer or a fraction; raise TypeError for a float, which is rarely the intended number."""
     meant = ""
     if isinstance(number, bool):
         pass  # a bool is an integer in Python
@@ -127,7 +120,6 @@ def exact(name: str, number: Any) -> Fraction | int:
 
 
 def fraction(name: str, number: Any) -> Fraction:
-    """Return a rational as a fraction."""
     found = exact(name, number)
     return found if isinstance(found, Fraction) else Fraction(found)
 

@@ -40,23 +40,21 @@ def fedalign(
     minima: Literal["equal", "free"] = "equal",
     objective: Literal["distance", "gap"] = "distance",
     cells: Sequence[str] = CELLS,
-    max_block: int = 50,
 ) -> WorstCase:
     r"""Exact worst case of a round of FedALIGN with two priority clients of equal weight and one other client.
 
     The largest ``|w_+ - w*|^2``, or ``F(w_+) - F*``, over all L-smooth, mu-strongly convex clients with
     ``|w - w*|^2 <= distance2``, ``F* - mean F_k* <= objective_gap`` for the priority clients, whose mean is F, and
     ``F_3(w*) - F_3* <= client_gap``. The third client is included if ``|F_3(w) - F(w)| < threshold``, and the new model
-    is then the average with the weights ``1/2, 1/2, share`` over their sum. The comparison has three outcomes. Each of
-    them is linear in the losses and therefore one semidefinite program; the worst case is the largest value of the
-    three. The threshold itself belongs to both adjacent outcomes, since federations approach it. The lemma uses the
-    largest multipliers over the outcomes, and may be looser than the value.
+    is then the average with the weights ``1/2, 1/2, share`` over their sum. The comparison has three outcomes, each of
+    which is one semidefinite program; the worst case is the largest value. The lemma uses the largest multipliers over
+    the outcomes, and may be looser than the value.
 
     Raises AssumptionViolated if no federation has one of these outcomes. Raises OracleError if no proof was found.
 
     Parameters
     ----------
-    local_steps, step_size, mu, L, distance2, objective_gap, max_block
+    local_steps, step_size, mu, L, distance2, objective_gap
         As in ``fedavg``; one round.
     client_gap
         Gamma_k of the third client; at most this value, or exactly 0.
@@ -65,8 +63,8 @@ def fedalign(
     share
         Amount of the third client's data relative to that of all priority clients.
     minima
-        ``equal``: all clients have the same minimum loss. ``free``: minimum losses may differ. Then the comparison
-        imposes no condition in a single round, since a constant can be added to the third client's loss.
+        ``equal``: all clients have the same minimum loss. ``free``: minimum losses may differ, and the comparison
+        imposes no condition.
     objective
         ``distance``, squared, or ``gap``.
     cells
@@ -90,7 +88,7 @@ def fedalign(
         validate.choice("cells", cell, CELLS)
     numbers = rational("client_gap", client_gap), rational("threshold", threshold)
     rule = _Rule(rational("share", share, validate.positive), *numbers, minima == "equal")
-    check_block(3 * len(given.steps) + 8, max_block)
+    check_block(3 * len(given.steps) + 8)
     possible = [cell for cell in cells if cell != "included" or rule.threshold]
     if not possible:  # with a threshold of 0, no loss is strictly within it
         included = "threshold must be positive if the third client is included, got 0"

@@ -18,6 +18,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _MOST_STEPS = 10**6  # larger numbers would take too long to enclose
+_LARGEST_BLOCK = 50
 DISTANCE, GAP = "E |w - w*|^2", "E F(w) - F*"
 ERRORS = {"distance": DISTANCE, "gap": GAP}
 """Errors of a model, as text, by the name of the objective."""
@@ -30,19 +31,11 @@ class Constants(NamedTuple):
     L: Fraction
     steps: tuple[Fraction, ...]
     objective_gap: Fraction
-    distance2: Fraction = Fraction(0)
+    distance2: Fraction
 
 
 def spelled(function: Callable[P, T]) -> Callable[P, T]:
-    """Make a function name the closest parameter when it is called with an unknown one.
-
-    >>> @spelled
-    ... def squared(length):
-    ...     return length**2
-    >>> squared(lenght=3)
-    Traceback (most recent call last):
-    TypeError: squared takes no lenght (close: length), it takes length
-    """
+    """Make a function name the closest parameter when it is called with an unknown one."""
     names = [name for name in inspect.signature(function).parameters if name != "self"]
 
     @functools.wraps(function)
@@ -83,23 +76,19 @@ def step_sizes(value: Any, num_steps: int) -> tuple[Fraction, ...]:
     return sizes
 
 
-def constants(
-    num_steps: int, step_size: Any, *, mu: Any, L: Any, objective_gap: Any, distance2: Any = None
-) -> Constants:
-    """Validate the constants of a class of federations; without an initial distance, the gap must be positive."""
+def constants(num_steps: int, step_size: Any, *, mu: Any, L: Any, objective_gap: Any, distance2: Any) -> Constants:
+    """Validate the constants of a class of federations."""
     low, high = rational("mu", mu, validate.positive), rational("L", L, validate.positive)
     if low >= high:
         got = f"mu={format_number(mu)} and L={format_number(L)} (with mu = L every client is a parabola)"
         message = f"mu must be below L, got {got}"
         raise ValueError(message)
-    gap = rational("objective_gap", objective_gap, validate.positive if distance2 is None else validate.nonnegative)
-    start = Fraction(0) if distance2 is None else rational("distance2", distance2, validate.positive)
+    gap, start = rational("objective_gap", objective_gap), rational("distance2", distance2, validate.positive)
     return Constants(low, high, step_sizes(step_size, num_steps), gap, start)
 
 
-def check_block(size: int, max_block: Any) -> None:
-    """Raise ValueError if the largest block of a program is larger than allowed."""
-    limit = validate.count("max_block", max_block)
-    if size > limit:
-        message = f"the largest block must have at most {limit} rows (max_block= raises it), got {size}"
+def check_block(size: int) -> None:
+    """Raise ValueError if the largest block of a program is too large; the time grows with its sixth power."""
+    if size > _LARGEST_BLOCK:
+        message = f"the largest block must have at most {_LARGEST_BLOCK} rows, got {size}"
         raise ValueError(message)

@@ -43,28 +43,24 @@ def power_of_choice(
     objective_gap: Any,
     minima: Literal["equal", "free"] = "equal",
     num_rounds: int = 1,
-    max_block: int = 50,
 ) -> WorstCase:
     r"""Exact worst case of pow-d over all federations of equally weighted clients with these constants.
 
     The largest ``E |w_T - w*|^2`` over all L-smooth, mu-strongly convex clients with ``|w_0 - w*|^2 <= distance2`` and
     ``F* - mean F_k* <= objective_gap``, where each round the ``num_selected`` clients with the largest losses among
-    ``num_candidates``, drawn uniformly without replacement, are averaged. Given the order of the losses, the law of the
-    selected ranks is constant, so a round is one semidefinite program for any rule that breaks ties. Several rounds
-    take one program for each order of the losses at each later node; the worst case is the largest value. Their lemma
-    uses the largest multipliers over all orders, and may be looser than the value.
-
-    Raises OracleError if no proof was found.
+    ``num_candidates``, drawn uniformly without replacement, are averaged. Several rounds take one program for each
+    order of the losses at each later node; the worst case is the largest value, and the lemma, with the largest
+    multipliers over all orders, may be looser. Raises OracleError if no proof was found.
 
     Parameters
     ----------
     num_clients, num_candidates, num_selected
         K, d and m, ``m <= d <= K``. One round with ``d = K`` has three small blocks for any K and m.
-    local_steps, step_size, mu, L, distance2, objective_gap, num_rounds, max_block
+    local_steps, step_size, mu, L, distance2, objective_gap, num_rounds
         As in ``fedavg``.
     minima
-        ``equal``: all clients have the same minimum loss. ``free``: minimum losses may differ. Then the order of the
-        losses in a single round imposes no condition, and pow-d is as bad as any fixed biased law.
+        ``equal``: all clients have the same minimum loss. ``free``: minimum losses may differ. Then pow-d is as bad in
+        a single round as any fixed biased law.
 
     Examples
     --------
@@ -84,7 +80,7 @@ def power_of_choice(
     ranked = minima == "equal" or num_rounds > 1
     halves = candidates == clients and num_rounds == 1 and choice.num_selected < clients
     size = largest_block(clients, local_steps, num_rounds, choice.num_branches)
-    check_block(steps + 5 if halves else size, max_block)
+    check_block(steps + 5 if halves else size)
     cases = []
     for rankings in _orders(choice, num_rounds):
         if halves:
@@ -102,10 +98,7 @@ def _orders(choice: _Choice, num_rounds: int) -> Iterator[tuple[Ranking, ...]]:
     first = tuple(range(choice.num_clients))
     later = sum(choice.num_branches**depth for depth in range(1, num_rounds))
     if math.factorial(choice.num_clients) ** later > _MOST_PROGRAMS:
-        message = (
-            f"the orders of the losses must be at most {_MOST_PROGRAMS}, got {choice.num_clients}!^{later}: "
-            "take fewer clients or rounds"
-        )
+        message = f"the orders of the losses must be at most {_MOST_PROGRAMS}, got {choice.num_clients}!^{later}"
         raise ValueError(message)
     return ((first, *orders) for orders in product(permutations(first), repeat=later))
 

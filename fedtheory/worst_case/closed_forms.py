@@ -66,10 +66,8 @@ class ClosedForm:
         The inequalities between the constants, as text.
     multipliers
         Expressions by the label of the condition.
-    num_solves
-        Semidefinite programs that were solved.
-    num_points
-        Rational constants at which exact multipliers were computed.
+    num_solves, num_points
+        Numbers of semidefinite programs that were solved, and of constants with exact multipliers.
     pieces
         Where the bound is the larger one of two: both, each with its part of the domain.
     """
@@ -96,13 +94,7 @@ class ClosedForm:
         return tuple((s.coefficient.as_expr(), names.combination(one.coordinates(s))) for s in one.squares)
 
     def proof(self, *, latex: bool = False) -> str:
-        """Return the theorem with its proof.
-
-        Parameters
-        ----------
-        latex
-            As environments of LaTeX's package amsmath, in the place of text.
-        """
+        """Return the theorem with its proof, as text or as environments of LaTeX's package amsmath."""
         if self.pieces:
             return "\n\n".join(one.proof(latex=latex) for one in self.pieces)
         return self._single("a proof").text(latex=latex)
@@ -133,27 +125,16 @@ class ClosedForm:
         raise ValueError(message)
 
     def covers(self, domain: Callable[..., Any]) -> bool:
-        """Whether a domain is proved to lie inside the domain of this bound, so that the bound holds there.
-
-        Parameters
-        ----------
-        domain
-            As in ``closed_form``.
-        """
+        """Whether a domain, as in ``closed_form``, is proved to lie inside the domain of this bound."""
         whole = (self.pieces or (self,))[0]._single("a domain").domain
         inside = Domain(whole.names, domain)
         limits = whole.inequalities[: len(self.domain)]  # that of a piece comes last
         return all(inside.holds(inside.field(limit), strict=strict) for limit, strict in limits)
 
     def is_at_most(self, value: Any, domain: Callable[..., Any]) -> bool:
-        """Whether an expression of SymPy is proved to be at least this bound on a domain inside that of the bound.
+        """Whether a rational function in SymPy is proved to be at least this bound on a domain inside its domain.
 
-        Parameters
-        ----------
-        value
-            A rational function of symbols with the names of the constants.
-        domain
-            As in ``closed_form``.
+        Its symbols have the names of the constants.
         """
         if not self.covers(domain):
             return False
@@ -195,11 +176,8 @@ def closed_form(program: Callable[..., Problem], domain: Callable[..., Any], *, 
 
     Notes
     -----
-    Constants that a scaling of the problem removes should be numbers: with gradients and points in units in which
-    L = 1, a contraction factor is a function of ``mu / L`` and ``step_size * L``.
-
-    Floating-point numbers serve to guess the conditions that are used, and the rank. What is proved is the upper bound:
-    that it is attained is proved by the worst case at numbers, if it has both sides.
+    Constants that a scaling of the problem removes should be numbers: with L = 1, a contraction factor is a function of
+    ``mu / L`` and ``step_size * L``. Only the upper bound is proved: that it is attained is proved at numbers.
 
     Examples
     --------
@@ -304,7 +282,6 @@ class _Proved:
         return Constant(evaluate(function, self.base), function, set())
 
     def coordinates(self, square: Square) -> dict[tuple[int, int], Constant]:
-        """Return what is squared."""
         return {(square.block, place): self.constant(c) for place, c in enumerate(square.row) if c}
 
     def squares_of(self, gram: Sequence[Sequence[Any]]) -> list[tuple[Constant, list[Constant]]]:
@@ -314,7 +291,6 @@ class _Proved:
         return [(self.constant(one.coefficient), [*map(self.constant, one.row)]) for one in found]
 
     def text(self, *, latex: bool) -> str:
-        """Return the theorem with its proof."""
         style = _style(LATEX if latex else TEXT)
         names = Names(self.record, style)
         said = statement_of(self.record, [self.objective], names)

@@ -97,8 +97,6 @@ def compare(bound: Bound, **arguments: int | Fraction) -> Comparison:
     ...                 num_selected=1, sigma2=Q(0), objective_gap=Q(1, 2), rho_diagonal=Q(6, 5), rho_tilde=Q(2))
     >>> found.bound_value, round(found.looseness, 5)
     (Fraction(491, 400), 1.0)
-    >>> found.sensitivities["objective_gap"].bound, round(float(found.sensitivities["objective_gap"].worst_case), 4)
-    (Fraction(11, 20), 0.55)
     """
     if not is_bound(bound):
         message = f"bound must be a bound of the library, got {truncate(bound)}"
@@ -110,19 +108,8 @@ def compare(bound: Bound, **arguments: int | Fraction) -> Comparison:
 
 
 def compared(bound: Bound, arguments: Mapping[str, Any], problem: WorstCaseProblem | None = None) -> Comparison:
-    """Compare a bound with its worst case, without sensitivities; the bound is evaluated once.
+    """Compare a bound with its worst case, by default the bound's own, without sensitivities.
 
-    Parameters
-    ----------
-    bound
-        A bound whose worst case is known.
-    arguments
-        Arguments of the bound, by name.
-    problem
-        The worst-case problem; by default that of the bound.
-
-    Examples
-    --------
     Lemma B.1, ``|grad F_k(w)|^2 <= 2 L (F_k(w) - F_k*)``, with L = 3/2 and a gap of 1/3: both sides reach 1.
 
     >>> from fractions import Fraction as Q
@@ -133,10 +120,7 @@ def compared(bound: Bound, arguments: Mapping[str, Any], problem: WorstCaseProbl
     """
     problem = problem or bound.worst_case
     if problem is None:
-        message = (
-            f"bound must be one with a worst case, got {bound.__name__} "
-            f"(docs/theory/looseness.md lists those with one, and why the others have none)"
-        )
+        message = f"bound must be one with a worst case (docs/theory/looseness.md lists them), got {bound.__name__}"
         raise ValueError(message)
     bound(**arguments, strict=False)  # The call raises an error for missing, misspelled or invalid arguments.
     given = {name: _rational(name, value) for name, value in arguments.items()}

@@ -20,10 +20,8 @@ def error_feedback(
 
     Parameters
     ----------
-    num_rounds, step_size
-        R and eta.
-    mu, L
-        Strong convexity and smoothness.
+    num_rounds, step_size, mu, L
+        R and eta, strong convexity and smoothness.
     compression_error
         s, with ``|C(v) - v| <= s |v|``.
     potential
@@ -54,15 +52,8 @@ def error_feedback(
 
 @spelled
 def ef21(num_rounds: int, step_size: Any, *, mu: Any, L: Any, compression_error: Any, potential: Any) -> WorstCase:
-    """Largest ``s |grad F(w)|^2 + |grad F(w) - d|^2`` after rounds of EF21.
+    """Largest ``s |grad F(w)|^2 + |grad F(w) - d|^2`` after rounds of EF21; parameters as in ``error_feedback``.
 
-    Parameters
-    ----------
-    num_rounds, step_size, mu, L, compression_error, potential
-        As in ``error_feedback``.
-
-    Examples
-    --------
     The rate is that of error feedback: 4/9 here.
 
     >>> from fractions import Fraction as Q
@@ -95,17 +86,9 @@ def compressed_gradients(
 ) -> WorstCase:
     """Largest ``F(w) - F*`` after steps along compressed gradients, without error feedback.
 
-    Parameters
-    ----------
-    num_rounds, step_size, mu, L, compression_error
-        As in ``error_feedback``.
-    gap
-        Largest error at the start.
-    error
-        Error that is bounded at the start and maximized at the end: ``gap``, or ``distance2`` for ``|w - w*|^2``.
+    ``gap`` is the largest error at the start. The ``error`` at the start and the end is ``gap``, or ``distance2`` for
+    ``|w - w*|^2``. The other parameters are as in ``error_feedback``.
 
-    Examples
-    --------
     >>> from fractions import Fraction as Q
     >>> known = {"mu": Q(1, 10), "L": 1, "compression_error": Q(1, 2), "gap": 1}
     >>> lower, upper = compressed_gradients(1, Q(40, 31), **known).enclosure

@@ -19,10 +19,7 @@ def scaffold(
 ) -> WorstCase:
     r"""Largest value of Phi, ``|w - w*|^2 + eta^2 tau^2 mean |c_k - c - grad F_k(w*)|^2``, after R rounds.
 
-    The method is invariant if a linear function is added to F_k and its gradient to the control variate of client k.
-    The clients may therefore be assumed to have a common minimizer; their heterogeneity is then the error of the
-    control variates. The value is the worst case over all numbers of clients and all weights; for few clients it may be
-    smaller.
+    The value is the worst case over all numbers of clients and all weights; for few clients it may be smaller.
 
     Parameters
     ----------
@@ -51,6 +48,8 @@ def scaffold(
     given = nonnegative_number("potential", potential)
     p = Problem()
     clients = p.clients(2, mu=mu, L=positive_number("L", L))
+    # Linear functions added to the F_k, with their gradients added to the control variates, do not change the method,
+    # so that the clients may share a minimizer.
     best, w, error = clients.minimizer(objective_gap=0), p.point("start"), clients.deviation()
     length = eta * tau
     p.at_most((w - best).square + length**2 * error.square, given, name="potential")

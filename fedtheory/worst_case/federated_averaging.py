@@ -20,7 +20,6 @@ class Sampling(NamedTuple):
     num_selected: int = 2
 
     def branches(self) -> list[Branch]:
-        """Return the outcomes of a round's sampling."""
         draws = independent_draws if self.how == "independent" else uniform_subsets
         return draws(self.num_clients, self.num_selected)
 
@@ -43,20 +42,15 @@ def fedavg(
     num_rounds: int = 1,
     gradient_noise: Any = 0,
     objective: Literal["distance", "gap"] = "distance",
-    functions: Literal["all", "quadratic"] = "all",
-    max_block: int = 50,
 ) -> WorstCase:
     r"""Exact worst case of federated averaging over all federations with these constants.
 
     The largest ``E |w_T - w*|^2``, or ``E F(w_T) - F*``, over all dimensions and all L-smooth, mu-strongly convex
     clients of equal weight with ``|w_0 - w*|^2 <= distance2`` and ``F* - mean F_k* <= objective_gap``.
 
-    One round, and any number of rounds of all clients, take two small blocks for any number of clients. With all
-    clients, the worst case is the same for any number of clients from two on, and it is an upper bound for unequal
-    weights. Several rounds of sampled clients, or ``objective="gap"`` after sampling, take a tree over all outcomes,
-    which limits the numbers of clients and rounds.
-
-    Raises OracleError if no proof was found.
+    With all clients, the worst case is the same for any number of clients from two on, and it is an upper bound for
+    unequal weights. Several rounds of sampled clients, or ``objective="gap"`` after sampling, take a tree over all
+    outcomes, which limits the numbers of clients and rounds. Raises OracleError if no proof was found.
 
     Parameters
     ----------
@@ -71,51 +65,41 @@ def fedavg(
     sampling
         ``all`` clients; ``distinct`` clients, sampled uniformly; or ``independent`` draws of one client each.
     num_selected, num_clients
-        Number of sampled clients, and number of all clients. The latter is not needed with all clients, or with
-        independent draws in a single round.
+        Number of sampled clients, and of all clients, which is not needed with all clients or independent draws.
     gradient_noise
-        Largest variance sigma2 of a stochastic gradient, for one round. The worst case is approached by noises with
-        many outcomes; the noises of its instance have two outcomes in each step.
+        Largest variance sigma2 of a stochastic gradient, for one round.
     objective
         Quantity that is maximized: ``distance``, which is squared, or ``gap``.
-    functions
-        ``all``, or only ``quadratic`` ones.
-    max_block
-        Largest number of rows of a block. The time grows with its sixth power.
 
     Examples
     --------
     One local step of all clients is a step of gradient descent on F, and contracts by ``(1 - step_size mu)^2``:
 
     >>> from fractions import Fraction as Q
-    >>> worst = fedavg(1, Q(1, 4), mu=Q(1, 10), L=1, distance2=1, objective_gap=Q(1, 2))
-    >>> lower, upper = worst.enclosure
-    >>> lower <= (1 - Q(1, 40)) ** 2 <= upper, round(worst.value, 4)
-    (True, 0.9506)
+    >>> lower, upper = fedavg(1, Q(1, 4), mu=Q(1, 10), L=1, distance2=1, objective_gap=Q(1, 2)).enclosure
+    >>> lower <= (1 - Q(1, 40)) ** 2 <= upper
+    True
     """
     num_steps = validate.count("local_steps", local_steps) * validate.count("num_rounds", num_rounds)
     given = constants(num_steps, step_size, mu=mu, L=L, distance2=distance2, objective_gap=objective_gap)
     noise = rational("gradient_noise", gradient_noise)
     sample = _sampling(sampling, num_selected, num_clients, noisy=noise > 0)
     validate.choice("objective", objective, ("distance", "gap"))
-    validate.choice("functions", functions, ("all", "quadratic"))
-    if noise and (num_rounds > 1 or functions == "quadratic" or objective == "gap"):
+    if noise and (num_rounds > 1 or objective == "gap"):
         message = (
-            "gradient_noise must be 0 but for the distance after one round over all functions: later rounds mix a "
-            "client's own noise with the others' (skew_class_horizon has fresh clients in every round)"
+            "gradient_noise must be 0 after the first round: later rounds mix a client's own noise with the others'"
         )
         raise ValueError(message)
-    quadratic = functions == "quadratic"
     if sampling == "all" or (num_rounds == 1 and objective == "distance"):
-        check_block(num_steps + 2 + (objective == "gap"), max_block)
-        p = averaged_rounds(given, sample, num_rounds, objective, quadratic=quadratic, gradient_noise=noise)
+        check_block(num_steps + 2 + (objective == "gap"))
+        p = averaged_rounds(given, sample, num_rounds, objective, gradient_noise=noise)
     elif num_clients is None:
         message = "num_clients must be given for several rounds of sampled clients, got None"
         raise ValueError(message)
     else:
         branches = sample.branches()
-        check_block(largest_block(num_clients, local_steps, num_rounds, len(branches), objective), max_block)
-        p = tree(given, num_clients, num_rounds, lambda _: branches, objective=objective, quadratic=quadratic)
+        check_block(largest_block(num_clients, local_steps, num_rounds, len(branches), objective))
+        p = tree(given, num_clients, num_rounds, lambda _: branches, objective=objective)
     return worst_of([p.case()], ERRORS[objective])
 
 
@@ -143,12 +127,11 @@ def averaged_rounds(
     num_rounds: int = 1,
     objective: Literal["distance", "gap"] = "distance",
     *,
-    quadratic: bool = False,
     gradient_noise: Fraction = Fraction(0),
 ) -> Problem:
     """Maximize the error after rounds of all clients, represented by one client, or of a sample in the last round."""
     p = Problem()
-    clients = p.clients(sampling.num_clients, given.mu, given.L, quadratic=quadratic, minimum=0, name="F")
+    clients = p.clients(sampling.num_clients, given.mu, given.L, minimum=0, name="F")
     w_star = clients.minimizer(p.origin, objective_gap=given.objective_gap)
     y = w = p.point("start")
     p.at_most((w - w_star).square, given.distance2, "distance2")

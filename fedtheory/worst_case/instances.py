@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 
@@ -20,10 +20,6 @@ from fedtheory.worst_case._record import Declared, Record, Step
 from fedtheory.worst_case._semidefinite import Program
 from fedtheory.worst_case._vectors import Form, Vector
 from fedtheory.worst_case.function_classes.interface import Samples
-from fedtheory.worst_case.function_classes.smooth_functions import Interpolant
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 __all__ = ["Instance"]
 
@@ -41,16 +37,10 @@ _MISSED = 1e-4
 class Instance(Mapping[str, Array]):
     """Functions and points, by name, that attain a worst case.
 
-    A point that is the same for all clients and outcomes has the shape (v,). Other points have an axis for each group
-    of clients and for each noise. Noises have two outcomes, which approximate noises with many outcomes. The earlier
-    outcomes determine the direction of a noise, and its outcome determines the sign.
-
-    Attributes
-    ----------
-    functions
-        Functions of the clients, by name.
-    dim
-        Number of coordinates.
+    A point that is the same for all clients and outcomes has the shape (v,), v = ``dim``. Other points have an axis for
+    each group of clients and for each noise. Noises have two outcomes, which approximate noises with many outcomes. The
+    earlier outcomes determine the direction of a noise, and its outcome the sign. ``functions`` are the functions of
+    the clients by name.
     """
 
     def __init__(
@@ -198,54 +188,6 @@ class Instance(Mapping[str, Array]):
             "objective": self.run(),
         }
 
-    def plot_functions(self, axes: Axes) -> Axes:
-        """Plot the smooth convex functions from the first point to the minimizer on an Axes, and return it.
-
-        The curve is the largest function of the class with the values and gradients of the worst case. Dots are the
-        points of the run, projected onto the line.
-        """
-        smooth = {
-            f"{name}, client {k}" if len(own) > 1 else name: f
-            for name, own in self.functions.items()
-            for k, f in enumerate(own)
-            if isinstance(f, Interpolant) and f.mu >= 0
-        }
-        if not smooth or len(self) < 2:
-            message = "a function that is drawn must be smooth and convex, got none"
-            raise ValueError(message)
-        for name, f in smooth.items():
-            start, end = self[next(iter(self))].reshape(-1, self.dim)[0], f.points[int(f.values.argmin())]
-            way = end - start
-            length = float(np.linalg.norm(way)) or 1.0
-            nearest = (f.points - start) @ way / length
-            along = np.linspace(min(nearest) - 0.1 * length, max(nearest) + 0.1 * length, 151)
-            axes.plot(along, [f.loss(start + step / length * way) for step in along], label=name)
-            axes.plot(nearest, f.values, "o", color=axes.get_lines()[-1].get_color())
-        axes.set_xlabel("along the line from the start to the minimizer")
-        axes.set_ylabel("value")
-        axes.legend()
-        return axes
-
-    def plot_plane(self, axes: Axes) -> Axes:
-        """Plot the points in the plane of the first two coordinates on an Axes, and return it.
-
-        The label states the share of all squared distances that lies in the plane. It is 1 if the worst case has at
-        most two dimensions.
-        """
-        known = [(name, row) for name in self for row in self[name].reshape(-1, self.dim)]
-        places = np.array([row for _, row in known])
-        apart = places - places.mean(axis=0)
-        _, lengths, turned = np.linalg.svd(apart, full_matrices=False)
-        flat = np.zeros((len(places), 2))
-        flat[:, : min(2, len(turned))] = apart @ turned[:2].T
-        axes.plot(*flat.T, "o")
-        for (name, _), spot in zip(known, flat, strict=True):
-            axes.annotate(name, (spot[0], spot[1]), xytext=(4, 4), textcoords="offset points")
-        total = float((lengths**2).sum())
-        axes.set_xlabel(f"{float((lengths[:2] ** 2).sum()) / (total or 1.0):.0%} of the squared distances")
-        axes.set_aspect("equal", adjustable="datalim")
-        return axes
-
 
 def is_attained(
     record: Record,
@@ -287,12 +229,7 @@ def _function(one: Declared, rows: Sequence[tuple[Array, Array, float]], dim: in
 
 
 def vertices(num: int) -> Array:
-    """Return unit vectors with sum zero, the vertices of a regular simplex, shape (num, num - 1).
-
-    >>> vertices(2) @ vertices(2).T
-    array([[ 1., -1.],
-           [-1.,  1.]])
-    """
+    """Return unit vectors with sum zero, the vertices of a regular simplex, shape (num, num - 1)."""
     centered = np.eye(num) - 1 / num
     _, _, rows = np.linalg.svd(centered)
     found: Array = centered @ rows[:-1].T * np.sqrt(num / max(num - 1, 1))

@@ -26,16 +26,13 @@ def optimal_client_sampling(
     distance2: Any,
     objective_gap: Any,
     probabilities: Literal["optimal", "uniform"] = "optimal",
-    max_block: int = 50,
 ) -> WorstCase:
     r"""Exact worst case of one step of DSGD with independent sampling of the clients.
 
     The largest ``E |w_+ - w*|^2`` for ``w_+ = w - step_size sum_{i in S} (w_i/p_i) grad F_i(w)`` over all L-smooth,
     mu-strongly convex clients with these weights, ``|w - w*|^2 <= distance2`` and
     ``F* - sum w_i F_i* <= objective_gap``. Optimal probabilities minimize the variance for the norms of the current
-    gradients. The instance has all sets of clients as outcomes.
-
-    Raises OracleError if no proof was found.
+    gradients. Raises OracleError if no proof was found.
 
     Parameters
     ----------
@@ -43,26 +40,22 @@ def optimal_client_sampling(
         Weights of the clients, positive, with sum 1.
     expected_size
         Expected number of clients m, ``0 < m <= n``.
-    step_size
-        Step size.
-    mu, L, distance2, objective_gap, max_block
-        As in ``fedavg``.
+    step_size, mu, L, distance2, objective_gap
+        As in ``fedavg``; one step.
     probabilities
         ``optimal``, or ``uniform``: m/n for each client.
 
     Examples
     --------
-    With equal weights, optimal sampling is no better than uniform sampling in the worst case; with other weights it is:
+    With unequal weights, optimal sampling is better than uniform sampling in the worst case:
 
     >>> from fractions import Fraction as Q
     >>> constants = dict(mu=Q(1, 10), L=1, distance2=1, objective_gap=Q(1, 2))
-    >>> def both(weights):
-    ...     how = ("optimal", "uniform")
-    ...     return [optimal_client_sampling(weights, 1, Q(1, 4), **constants, probabilities=p).value for p in how]
-    >>> [round(value, 5) for value in both([Q(1, 2), Q(1, 2)])]
-    [0.98332, 0.98332]
-    >>> [round(value, 5) for value in both([Q(1, 2), Q(1, 4), Q(1, 4)])]
-    [0.99274, 1.0009]
+    >>> weights = [Q(1, 2), Q(1, 4), Q(1, 4)]
+    >>> for how in ("optimal", "uniform"):
+    ...     print(round(optimal_client_sampling(weights, 1, Q(1, 4), **constants, probabilities=how).value, 5))
+    0.99274
+    1.0009
     """
     given = constants(1, step_size, mu=mu, L=L, distance2=distance2, objective_gap=objective_gap)
     shares = [rational("weights", one, validate.positive) for one in listed("weights", weights, "a list of numbers")]
@@ -74,7 +67,7 @@ def optimal_client_sampling(
         message = f"expected_size must be at most the number of clients {len(shares)}, got {size}"
         raise ValueError(message)
     validate.choice("probabilities", probabilities, ("optimal", "uniform"))
-    check_block(3 * len(shares), max_block)
+    check_block(3 * len(shares))
     return worst_of([sampled_step(given, shares, size, probabilities).case()], DISTANCE)
 
 

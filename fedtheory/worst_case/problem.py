@@ -4,24 +4,8 @@ A problem is formulated with inner products and function values, which are the u
 dimension of the space is not restricted. All numbers are integers and fractions, and the result is proved.
 
 If the conditions on points, gradients and values of a class are necessary and sufficient, both sides are proved.
-Otherwise only the upper side is proved. These are the classes:
-
-========================================  =============  ========================================================
-class                                     sides          source of the conditions
-========================================  =============  ========================================================
-``function(mu, L)``, ``mu >= 0``          both           Taylor, Hendrickx, Glineur 2017
-``function(mu=-L, L=L)``                  both           Taylor, Hendrickx, Glineur 2017
-``function(mu, L)``, other ``mu < 0``     upper          the same, and descent to a minimizer
-``function(lipschitz=)``                  both           Taylor, Hendrickx, Glineur 2017 (composite)
-``function(quadratic=True)``              both           Bousselmi, Hendrickx, Glineur 2024
-``function(polyak=)``                     upper          necessary conditions
-``indicator(diameter)``                   both           Taylor, Hendrickx, Glineur 2017 (composite)
-``operator()`` with one hypothesis        both           Ryu, Taylor, Bergeling, Giselsson 2020
-``operator()`` with several               upper          the conditions of each
-========================================  =============  ========================================================
-
-There is no class for coordinate blocks of a smooth function, as no sufficient conditions are known. The necessary
-conditions can be stated with ``at_most`` for orthogonal vectors.
+Otherwise only the upper side is proved. The files in ``function_classes`` say which classes are exact, and cite the
+sources of their conditions.
 """
 
 from __future__ import annotations
@@ -47,7 +31,7 @@ from fedtheory.worst_case.arguments import listed, spelled
 from fedtheory.worst_case.function_classes import class_of
 from fedtheory.worst_case.function_classes.interface import FunctionClass
 from fedtheory.worst_case.instances import is_attained
-from fedtheory.worst_case.proofs import NARROW, prove, short_point, with_ray
+from fedtheory.worst_case.proofs import NARROW, prove
 from fedtheory.worst_case.worst_cases import Case, WorstCase, worst_of
 
 __all__ = ["Problem"]
@@ -60,12 +44,7 @@ _SHOWN = 3
 
 @final
 class Problem:
-    """A worst-case problem: functions, points, constraints and an objective to maximize.
-
-    Attributes
-    ----------
-    record
-        The problem as data.
+    """A worst-case problem: functions, points, constraints and an objective to maximize, recorded in ``record``.
 
     Examples
     --------
@@ -147,7 +126,7 @@ class Problem:
         minimum: int | None = None,
         name: str = "",
     ) -> Function:
-        """Return a function of a class.
+        """Return a function of a class; combinations such as ``2 * f + g`` have the same methods.
 
         Parameters
         ----------
@@ -165,12 +144,6 @@ class Problem:
             The least value: 0, or None if it is arbitrary, for example if several functions have different minima.
         name
             Name of the function in proofs; it must be unique.
-
-        Returns
-        -------
-        Function
-            An object with the methods ``gradient``, ``value``, ``minimizer``, ``stationary_point``, ``proximal``,
-            ``line_search`` and ``inexact_gradient``. Combinations such as ``2 * f + g`` have these methods, too.
         """
         return self.function_of(_function_class(mu, L, lipschitz, quadratic, polyak), minimum=minimum, name=name)
 
@@ -217,18 +190,11 @@ class Problem:
             ``<T x - T y, x - y>`` is at least this multiple of ``|T x - T y|^2``.
         name
             As of ``function``.
-
-        Returns
-        -------
-        Operator
-            An object with ``op(x)``, ``op.resolvent(x, step)``, ``op.fixed_point()`` and ``op.zero()``.
         """
         validate.boolean("monotone", monotone)
         validate.boolean("nonexpansive", nonexpansive)
         if (monotone and strongly_monotone is not None) or (nonexpansive and lipschitz is not None):
-            message = (
-                "an operator must be described once, got monotone and strongly_monotone or nonexpansive and lipschitz"
-            )
+            message = "an operator must be described once, got two hypotheses that say the same in other words"
             raise ValueError(message)
         given = {
             "strongly_monotone": Fraction(0) if monotone else _optional("strongly_monotone", strongly_monotone),
@@ -251,19 +217,9 @@ class Problem:
     ) -> Clients:
         """Return exchangeable clients with functions of a class; they take two blocks for any number of clients.
 
-        Parameters
-        ----------
-        num_clients
-            Number of clients; their weights are equal.
-        mu, L, lipschitz, quadratic, minimum, name
-            Properties of each client's function, as in ``function``.
-
-        Returns
-        -------
-        Clients
-            The clients. A vector of these clients represents one vector per client, and a product of two such vectors
-            is a mean over the clients. ``mean(v)`` is the mean of a vector, and ``minimizer()`` is the minimizer of the
-            mean of all functions.
+        Their weights are equal, and their functions are as in ``function``. A vector of these clients represents one
+        vector per client, and a product of two such vectors is a mean over the clients. ``mean(v)`` is the mean of a
+        vector, and ``minimizer()`` is the minimizer of the mean of all functions.
         """
         number = validate.count("num_clients", num_clients)
         of = _function_class(mu, L, lipschitz, quadratic, None)
@@ -320,35 +276,10 @@ class Problem:
         return self.record.named(found, name)
 
     def unbiased(self, vector: Vector, omega: Any, *, clients: Clients | None = None, name: str = "") -> Vector:
-        """Return the result of an unbiased random compressor, such as a random quantization.
+        """Return a randomly compressed vector C(v), with ``E C(v) = v`` and ``E |C(v) - v|^2 <= omega |v|^2``.
 
-        Vectors that differ among clients are compressed independently by each client.
-
-        Parameters
-        ----------
-        vector
-            Vector v to compress.
-        omega
-            The constant in ``E |C(v) - v|^2 <= omega |v|^2``; ``E C(v) = v``. Expectations are conditional on earlier
-            draws.
-        clients
-            Clients that compress the vector independently, even if it is the same for all of them.
-        name
-            As of ``point``.
-
-        Examples
-        --------
-        For 4 clients with the same vector of squared length 1, the average has the expected squared length
-        ``1 + omega/4``.
-
-        >>> from fractions import Fraction as Q
-        >>> p = Problem()
-        >>> c, x = p.clients(4, L=1), p.point()
-        >>> p.at_most(x.square, 1)
-        >>> p.maximize(c.sample(4).square(p.unbiased(x, 2, clients=c)))
-        >>> lower, upper = p.solve().enclosure
-        >>> lower <= 1 + Q(2, 4) <= upper
-        True
+        Expectations are conditional on earlier draws. Vectors that differ among clients are compressed independently by
+        each client; ``clients`` compress independently even a vector that is the same for all of them.
         """
         share, v = positive_number("omega", omega), own_vector("unbiased", vector, self.record)
         # Whether clients draw noises of their own must be the same for all constants: none of these coefficients is 0.
@@ -392,7 +323,7 @@ class Problem:
         functions and points fulfill the constraints, or the value is infinite; both are proved before. Raises
         OracleError if neither side of the value could be proved.
         """
-        return worst_of([self.case((), narrow, LARGEST_BLOCK)])
+        return worst_of([self.case((), narrow)])
 
     def without(self, *conditions: str) -> WorstCase:
         """Prove an upper bound without some conditions, for a shorter proof or for a larger class.
@@ -400,9 +331,9 @@ class Problem:
         The conditions are labels from the solution's ``labels`` or ``active``, such as ``"f0: x1, x2"``, which compares
         two points of f0. Raises OracleError if no bound is proved; the value may be infinite without the conditions.
         """
-        return worst_of([self.case(conditions, NARROW, LARGEST_BLOCK)])
+        return worst_of([self.case(conditions)])
 
-    def case(self, omitted: Sequence[str] = (), narrow: float = NARROW, largest_block: int | None = None) -> Case:
+    def case(self, omitted: Sequence[str] = (), narrow: float = NARROW) -> Case:
         """Return the current problem with its proof, in which the value, the point or the end may be missing."""
         validate.positive("narrow", narrow)
         record, program = self._programmed()
@@ -412,20 +343,17 @@ class Problem:
         if omitted:
             kept = tuple(one for one in program.inequalities if one.label not in omitted)
             program = replace(program, inequalities=kept)
-        if largest_block is not None and max(program.sizes) > largest_block:
-            message = f"a program must have at most {largest_block} vectors in a block, got {max(program.sizes)}"
+        if max(program.sizes) > LARGEST_BLOCK:
+            message = f"a program must have at most {LARGEST_BLOCK} vectors in a block, got {max(program.sizes)}"
             raise ValueError(message)
         if not program.constraints:
             message = "a problem must have a constraint, at_most for example, got none"
             raise ValueError(message)
         relaxed = (*relaxations(record, program), *omitted)
         proof = prove(program, narrow)
-        if proof.upper is None and not (proof.empty or proof.infinite):
-            proof = with_ray(proof, record.points)
         if proof.point is not None and proof.lower is not None and not (relaxed or proof.infinite):
-            reached = partial(is_attained, record, self._objectives, program, lower=proof.lower)
-            if not (reached(proof.point) or reached(short_point(proof) or proof.point)):
-                relaxed = ("a run that misses the lower side",)
+            reached = is_attained(record, self._objectives, program, proof.point, proof.lower)
+            relaxed = () if reached else ("a run that misses the lower side",)
         return Case(record, tuple(self._objectives), relaxed, proof)
 
     @property
@@ -486,8 +414,7 @@ def _not_null(form: Form, bound: Fraction) -> Form:
     squares = {u.key == v.key and c > 0 for (u, v), c in form.products.items() if c and u.coordinates and v.coordinates}
     if not bound and squares == {True} and not any(form.values.values()):
         message = (
-            "a vector that must be 0 must not be made, got a square that is at most 0 "
-            "(one point in the place of two, or g.minimizer(at=x))"
+            "a vector that must be 0 must not be made, got a square that is at most 0 (one point in the place of two)"
         )
         raise ValueError(message)
     return form

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -27,10 +27,9 @@ from fedtheory.worst_case._coordinates import Coordinates, first_coordinates
 from fedtheory.worst_case._free_directions import Products, lifted, null_squares, without
 from fedtheory.worst_case._interior_point import Progress, State, beginning, path
 from fedtheory.worst_case._invariances import Direction
-from fedtheory.worst_case._rays import Ray, doubled, free_motion, near, verify_ray
 from fedtheory.worst_case._recession import moved_inside, without_slack
 from fedtheory.worst_case._semidefinite import Program
-from fedtheory.worst_case._vectors import Basis, Form, Vector
+from fedtheory.worst_case._vectors import Form, Vector
 
 __all__ = ["Proof"]
 
@@ -43,14 +42,6 @@ _GRIDS = (8, 12, 16, 24, 32)
 _MULTIPLES = (0, 1, 2**10, 2**20)
 # Multipliers below these shares of the largest one may have to be 0.
 _NEGLIGIBLE = (1e-9, 1e-7, 1e-5)
-# Relative width that suffices for a ray along which the objective grows.
-_ROUGH = 1e-2
-# Largest sum of squared lengths at which a ray is searched for.
-_FAR = Fraction(1000)
-# Bounds of squared lengths, as multiples of the largest bound, at which short vectors keep their digits in doubles.
-_LONG = (10**2, 10**4, 10**6)
-# Share of the value that may be lost for an instance with shorter vectors.
-_LOST = Fraction(1, 10**6)
 # Whether each path in new coordinates starts from the beginning, or from the end of the previous path.
 _AFRESH = (False, True, True)
 # After this many states of the first path that should give proofs and do not, new coordinates are used.
@@ -72,20 +63,8 @@ _FINE = 2**80
 class Proof:
     """Proofs about the value of a program; a missing proof is None.
 
-    Attributes
-    ----------
-    program
-        The program, whose objective is maximized.
-    lower, point
-        Lower bound of the value, and the point that proves it.
-    upper, multipliers
-        Upper bound of the value, and the multipliers that prove it.
-    contradiction
-        Multipliers that prove that no point fulfills the constraints.
-    direction
-        Direction along which the objective grows without limit from ``point``.
-    ray
-        Ray of points along which the objective grows without limit, if no direction was found.
+    ``point`` and ``multipliers`` prove ``lower`` and ``upper``. The multipliers ``contradiction`` prove that no point
+    fulfills the constraints. Along ``direction`` the objective grows without limit from ``point``.
     """
 
     program: Program
@@ -95,7 +74,6 @@ class Proof:
     multipliers: Multipliers | None = None
     contradiction: Multipliers | None = None
     direction: FeasiblePoint | None = None
-    ray: Ray | None = None
 
     @property
     def empty(self) -> bool:
@@ -105,12 +83,11 @@ class Proof:
     @property
     def infinite(self) -> bool:
         """Whether the value is infinite."""
-        return self.direction is not None or self.ray is not None
+        return self.direction is not None
 
     def grows(self, vector: Vector) -> bool:
-        """Whether a vector grows without limit along the direction or the ray."""
-        along = self.direction is not None and self.direction.square(vector) > 0
-        return along or (self.ray is not None and self.ray.speed2(vector, self.program.sizes) > 0)
+        """Whether a vector grows without limit along the direction."""
+        return self.direction is not None and self.direction.square(vector) > 0
 
     @property
     def contradicting(self) -> list[str]:
@@ -127,8 +104,6 @@ class Proof:
             verify_empty(self.program, self.contradiction)
         if self.direction is not None:
             verify_direction(self.program, self.direction)
-        if self.ray is not None:
-            verify_ray(self.program, self.ray)
         lower = None if self.point is None else verify_lower(self.program, self.point)
         upper = None if self.multipliers is None else verify_upper(self.program, self.multipliers)
         return replace(self, lower=lower, upper=upper)
@@ -167,46 +142,6 @@ def prove(program: Program, narrow: float = NARROW) -> Proof:
                 if _is_enough(found, narrow):
                     break
         return _of_the_whole(program, reduced, dropped, found)
-
-
-def with_ray(found: Proof, movable: Collection[Basis]) -> Proof:
-    """Add a ray of points along which the objective grows without limit, if one is found.
-
-    An example is the product ``<g, x>``, where only the length of g is bounded. No direction of Gram matrices shows
-    that it is unbounded.
-    """
-    import numpy as np
-    import scipy.linalg  # noqa: F401, as in ``prove``
-    from threadpoolctl import threadpool_limits
-
-    # Function values may grow although no point moves.
-    for motion in ({}, free_motion(found.program, movable)):
-        program = near(doubled(found.program, motion), _FAR)
-        with threadpool_limits(1), np.errstate(all="ignore"), suppress(OverflowError, OracleError):
-            coordinates = first_coordinates(program)
-            tried, _ = _along(beginning(coordinates.data), Proof(program), coordinates, _ROUGH, _MOST_FAILURES)
-            if tried.point is not None:
-                return replace(found, ray=Ray(motion, tried.point)).checked()
-    return found
-
-
-def short_point(found: Proof) -> FeasiblePoint | None:
-    """Return a point with short vectors that proves nearly the same lower bound.
-
-    In some proofs, an unbounded vector is so long that other vectors lose their digits in doubles.
-    """
-    program, point, lower = found.program, found.point, found.lower
-    if point is None or lower is None:
-        return None
-    unit = max((abs(one.bound) for one in program.constraints), default=Fraction(0)) or Fraction(1)
-    length2 = sum(gram[i][i] for gram in point.grams for i in range(len(gram)))
-    if length2 < _LONG[-1] * unit:
-        return point
-    for times in _LONG:
-        tried = prove(near(program, times * unit))
-        if tried.point is not None and tried.lower is not None and lower - tried.lower <= _LOST * abs(lower):
-            return tried.point
-    return point
 
 
 def _of_the_whole(

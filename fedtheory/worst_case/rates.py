@@ -59,10 +59,8 @@ class Rate:
     ----------
     value
         The proved rate rho: ``V(after) <= rho V(before)``.
-    potential
-        Coefficients of V by the names of its terms: ``"|x|^2"``, ``"<x, y>"``, and the names in ``terms``.
-    measure
-        Quantity that V bounds, as text.
+    potential, measure
+        Coefficients of V by the names of its terms, such as ``"|x|^2"``, and the quantity that V bounds, as text.
     proofs
         The two worst cases that prove ``V(after) <= rho V(before)`` and ``measure <= V(before)``.
     """
@@ -134,10 +132,8 @@ def rate(
 
     Notes
     -----
-    The proofs are about one round: ``V(after) <= rho V(before)`` and ``measure <= V(before)``. The induction over all
-    rounds requires that the assumptions of the problem about the state before the round also hold after it. For
-    example, a stored gradient must be the gradient at the new model, and every round must preserve a condition on the
-    state. This requirement is not checked.
+    The induction over all rounds requires that the assumptions of the problem about the state before the round also
+    hold after it, such as that a stored gradient is the gradient at the new model. This requirement is not checked.
 
     Examples
     --------
@@ -158,10 +154,7 @@ def rate(
     search = _Search(problem.record, all_terms, what)
     smallest, largest = 0.0, 1.0
     if search.share_at(largest) < _LEAST_SHARE:
-        message = (
-            "no quadratic potential of this state was found that does not grow: "
-            "add vectors or terms to the state, or shorten the step"
-        )
+        message = "no quadratic potential of this state was found that does not grow: add vectors or terms"
         raise OracleError(message)
     while largest - smallest > tolerance * largest / 4:
         middle = (smallest + largest) / 2

@@ -64,23 +64,20 @@ def skew_class(
     num_selected: int = 1,
     G2: Any = None,
     functions: Literal["all", "quadratic"] = "all",
-    max_block: int = 50,
 ) -> WorstCase:
     r"""Exact worst case of one round over all federations and selection laws with these skews.
 
     The largest ``E |w_+ - w*|^2`` over any number of L-smooth, mu-strongly convex clients with any weights,
     ``F* - sum p_k F_k* = objective_gap``, and any law that selects ``num_selected`` clients whose mean excess loss is
-    at least ``rho_diagonal (F(w) - F* + Gamma)`` at the round's start and at most ``rho_tilde Gamma`` at w*. This value
-    is a concave function W(distance2), whose composition is the worst case of several rounds; see
-    ``skew_class_horizon``. The instance has two clients that are the whole population, and a third client of vanishing
-    weight that is selected.
+    at least ``rho_diagonal (F(w) - F* + Gamma)`` at the round's start and at most ``rho_tilde Gamma`` at w*. The
+    instance has two clients that are the whole population, and a third client of vanishing weight that is selected.
 
     Raises AssumptionViolated if no federation has these constants, which is proved: rho_diagonal is above rho_tilde or
     L/mu, or the gradients cannot be as small as G2. Raises OracleError if no proof of both sides was found.
 
     Parameters
     ----------
-    local_steps, step_size, mu, L, max_block
+    local_steps, step_size, mu, L
         As in ``fedavg``; one round.
     distance2
         Largest squared distance of the round's first model from w*.
@@ -89,8 +86,7 @@ def skew_class(
     rho_diagonal, rho_tilde
         The skews, ``0 <= rho_diagonal <= min(rho_tilde, L/mu)``.
     gradient_noise, num_selected
-        Variance of a stochastic gradient, and number of selected clients. The noises of these clients are independent,
-        so the variance of the last step is divided by their number.
+        Variance of a stochastic gradient, and number of selected clients, whose noises are independent.
     G2
         Bound on the squared gradients of the selected clients; by default there is no bound.
     functions
@@ -99,50 +95,38 @@ def skew_class(
     Examples
     --------
     >>> from fractions import Fraction as Q
-    >>> worst = skew_class(1, Q(1, 4), mu=Q(1, 10), L=1, distance2=1, objective_gap=Q(1, 2), rho_diagonal=Q(6, 5),
-    ...                    rho_tilde=2)
-    >>> worst.enclosure[0] <= Q(491, 400) <= worst.enclosure[1], round(worst.value, 5)
-    (True, 1.2275)
+    >>> known = dict(mu=Q(1, 10), L=1, distance2=1, objective_gap=Q(1, 2), rho_diagonal=Q(6, 5), rho_tilde=2)
+    >>> round(skew_class(1, Q(1, 4), **known).value, 4)  # 491/400
+    1.2275
     """
     steps = validate.count("local_steps", local_steps)
     given = constants(steps, step_size, mu=mu, L=L, distance2=distance2, objective_gap=objective_gap)
-    check_block(steps + 3, max_block)
+    check_block(steps + 3)
     ratios = skews(given, rho_diagonal, rho_tilde, num_selected, gradient_noise, G2)
-    return worst_of([skewed_round(given, ratios, functions).case()], DISTANCE)
-
-
-def skewed_round(given: Constants, ratios: Skews, functions: str = "all") -> Problem:
-    """Maximize the expected squared distance after a round from a squared distance of at most distance2.
-
-    For every federation and selection law, the selected clients' mean excess loss is at least ``rho D(w)`` at the start
-    of a round and at most ``rho_tilde Gamma`` at w*. By Jensen's inequality, averaging m of their models does not
-    increase the error. The worst case is therefore that of one function with these two properties.
-    """
     validate.choice("functions", functions, ("all", "quadratic"))
-    quadratic = functions == "quadratic"
-    if quadratic and ratios.gradient_noise:
+    if functions == "quadratic" and ratios.gradient_noise:
         message = "gradient_noise must be 0 with functions='quadratic', whose noise is not in the programs"
         raise ValueError(message)
-    p, selected, _, y = _selected(given, ratios, quadratic=quadratic)
+    return worst_of([skewed_round(given, ratios, quadratic=functions == "quadratic").case()], DISTANCE)
+
+
+def skewed_round(given: Constants, ratios: Skews, *, quadratic: bool = False) -> Problem:
+    """Maximize the expected squared distance after a round from a squared distance of at most distance2.
+
+    By Jensen's inequality, averaging the models of the selected clients does not increase the error. The worst case is
+    therefore that of one function with the two properties of their mean excess loss.
+    """
+    p, selected, _, y = _selected(given, ratios, quadratic)
     p.maximize(selected.sample(ratios.num_selected, "independent").square(y))
     return p
 
 
-def skewed_floor(given: Constants, ratios: Skews) -> Problem:
-    """Maximize the squared distance that a round does not decrease."""
-    p, _, w, y = _selected(given, ratios)
-    p.at_most(w.square - y.square, 0)
-    p.maximize(w.square)
-    return p
-
-
-def _selected(given: Constants, ratios: Skews, *, quadratic: bool = False) -> tuple[Problem, Clients, Vector, Vector]:
+def _selected(given: Constants, ratios: Skews, quadratic: bool) -> tuple[Problem, Clients, Vector, Vector]:
     """Return a problem with a selected client, the model, and the model after the round; w* is the origin."""
     p, gap = Problem(), given.objective_gap
     f = p.clients(1, given.mu, given.L, quadratic=quadratic, minimum=0)
     y = w = p.point("start")
-    if given.distance2:
-        p.at_most(w.square, given.distance2, "distance2")
+    p.at_most(w.square, given.distance2, "distance2")
     f.limit_excess(p.origin, gap, "objective_gap", ratios.rho_tilde)
     above = ratios.rho * given.mu / 2 * w.square - (f.value(w) - f.value(f.local_minimizer()))
     p.at_most(above, gap, "objective_gap" if gap else "", -ratios.rho)
@@ -189,15 +173,12 @@ def skew_class_horizon(
     rho_tilde: Any,
     gradient_noise: Any = 0,
     num_selected: int = 1,
-    functions: Literal["all", "quadratic"] = "all",
-    max_block: int = 50,
 ) -> WorstCase:
     r"""Exact worst case after ``num_steps`` local steps over all federations and selection laws with these skews.
 
-    It is the composition of the rounds' worst cases, ``W_R(... W_1(distance2))``. The upper side holds because W is
-    concave and nondecreasing, so that ``E W(|w|^2) <= W(E |w|^2)``. The value is attained by a federation with a client
-    of vanishing weight for every round. A bound G2 on gradients is not available, since it would also restrict the
-    clients that are not selected. Every round is certified, and distances are rounded outwards between them.
+    It is the composition of the rounds' worst cases, which are concave and nondecreasing in distance2. The value is
+    attained by a federation with a client of vanishing weight for every round. Every round is certified, and distances
+    are rounded outwards between them.
 
     Raises AssumptionViolated if rho_diagonal is above rho_tilde or L/mu. Raises OracleError if no proof was found.
 
@@ -206,21 +187,19 @@ def skew_class_horizon(
     num_steps
         Local steps T, a multiple of ``local_steps``.
     step_size
-        One number, or one for each of the ``num_steps`` steps; ``[Fraction(x) for x in sizes.tolist()]`` converts
-        floats exactly.
+        One number, or one for each of the ``num_steps`` steps.
     local_steps, mu, L, distance2, objective_gap, rho_diagonal, rho_tilde
         As in ``skew_class``; distance2 is the largest squared distance of the first model.
-    gradient_noise, num_selected, functions, max_block
+    gradient_noise, num_selected
         As in ``skew_class``.
 
     Examples
     --------
     >>> from fractions import Fraction as Q
     >>> constants = dict(mu=1, L=4, objective_gap=Q(1, 2), rho_diagonal=Q(6, 5), rho_tilde=2)
-    >>> two = skew_class_horizon(2, 1, Q(1, 8), distance2=25, **constants)
-    >>> one = skew_class(1, Q(1, 8), distance2=25, **constants)
-    >>> again = skew_class(1, Q(1, 8), distance2=Q(one.value), **constants)
-    >>> abs(two.value - again.value) < 1e-4
+    >>> one = skew_class(1, Q(1, 8), distance2=25, **constants).value
+    >>> two = skew_class_horizon(2, 1, Q(1, 8), distance2=25, **constants).value
+    >>> abs(two - skew_class(1, Q(1, 8), distance2=Q(one), **constants).value) < 1e-4
     True
     """
     steps, tau = validate.count("num_steps", num_steps), validate.count("local_steps", local_steps)
@@ -228,13 +207,13 @@ def skew_class_horizon(
         message = f"num_steps must be a multiple of local_steps, got {steps} and {tau}"
         raise ValueError(message)
     sizes, start = step_sizes(step_size, steps), rational("distance2", distance2)
-    check_block(tau + 3, max_block)
+    check_block(tau + 3)
     lower, upper, cases = start, start, list[Case]()
     for first in range(0, steps, tau):
         known = {"mu": mu, "L": L, "distance2": lower, "objective_gap": objective_gap}
         given = constants(tau, sizes[first : first + tau], **known)
         ratios = skews(given, rho_diagonal, rho_tilde, num_selected, gradient_noise)
-        cases.append(skewed_round(given, ratios, functions).case(narrow=_COMPOSED))
+        cases.append(skewed_round(given, ratios).case(narrow=_COMPOSED))
         lower, upper = _next(cases[-1], upper)
     lemma = _composed([lemma_of([case], DISTANCE) for case in cases])
     return WorstCase(lower, upper, lemma, tuple(cases), partial(_composition, start), is_composed=True)

@@ -19,7 +19,7 @@ from fedtheory.worst_case._record import SERVER, Record
 from fedtheory.worst_case._semidefinite import Program
 from fedtheory.worst_case._vectors import Form
 from fedtheory.worst_case.instances import Instance
-from fedtheory.worst_case.proofs import Proof, shares_of, short_point
+from fedtheory.worst_case.proofs import Proof, shares_of
 
 __all__ = ["WorstCase"]
 
@@ -35,17 +35,9 @@ class Lemma(Mapping[str, Fraction]):
     The multipliers of a worst case prove the inequality. It is the best such inequality at the constants for which it
     was computed. Constants that were 0 have no coefficient; the lemma holds for classes in which they are 0.
 
-    Attributes
-    ----------
-    error
-        Quantity that is bounded, as text.
-    coefficients
-        Coefficients by the name of a constant.
-    negative
-        Sums of coefficient times constant that must be negative. They prove that cases without a federation still have
-        none. If one is not negative, the lemma does not apply.
-    below_zero
-        Names of negative constants, whose coefficients are rounded down in the text.
+    ``error`` is the bounded quantity as text, and ``coefficients`` are given by the name of a constant. The sums of
+    coefficient times constant in ``negative`` must be negative, which proves that cases without a federation still have
+    none. ``below_zero`` are names of negative constants, whose coefficients are rounded down in the text.
     """
 
     error: str
@@ -103,16 +95,8 @@ def _weighted_sum(coefficients: Mapping[str, Fraction], constants: Mapping[str, 
 class Case:
     """A worst-case problem with its proofs.
 
-    Attributes
-    ----------
-    record
-        The problem.
-    objectives
-        Forms whose minimum is maximized.
-    relaxed
-        Names of the parts with necessary conditions only, so that only an upper bound is proved.
-    proof
-        Proofs about the semidefinite program.
+    ``objectives`` are the forms whose minimum is maximized, and ``relaxed`` the names of the parts with necessary
+    conditions only, so that only an upper bound is proved.
     """
 
     record: Record
@@ -122,17 +106,14 @@ class Case:
 
     @property
     def lower(self) -> Fraction | None:
-        """Proved lower bound of the value."""
         return None if self.relaxed else self.proof.lower
 
     @property
     def upper(self) -> Fraction | None:
-        """Proved upper bound of the value."""
         return self.proof.upper
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Labels of the inequalities of the program."""
         return tuple(one.label for one in self.proof.program.inequalities)
 
     def document(self) -> dict[str, Any]:
@@ -148,7 +129,6 @@ class Case:
         return replace(self, proof=proof)
 
     def checked(self) -> Case:
-        """Verify the proofs again, using only the program."""
         return Case(self.record, self.objectives, self.relaxed, self.proof.checked())
 
 
@@ -183,10 +163,7 @@ class WorstCase:
 
     @property
     def enclosure(self) -> tuple[Fraction, Fraction]:
-        """Both sides.
-
-        Raises OracleError if one of them has no proof.
-        """
+        """Both sides; OracleError if one of them has no proof."""
         if self.lower is None or self.upper is None:
             message = f"both sides of a worst case must be proved, got {self._sides}{self._why_one_sided}"
             raise OracleError(message)
@@ -194,11 +171,7 @@ class WorstCase:
 
     @property
     def value(self) -> float:
-        """The worst case, if it is known: both sides are proved, and their relative distance is at most 1e-4.
-
-        Raises OracleError if a side has no proof, or the sides are farther apart; ``lower`` and ``upper`` are what is
-        known then.
-        """
+        """The worst case; OracleError unless both sides are proved and their relative distance is at most 1e-4."""
         lower, upper = self.enclosure
         if self.relative_width > _KNOWN:
             message = f"the value must be known to a relative distance of {_KNOWN}, got {self._sides}"
@@ -216,9 +189,8 @@ class WorstCase:
     def relaxed(self) -> tuple[str, ...]:
         """Names of the parts of the problem with necessary conditions only, so that only an upper bound is proved.
 
-        These are functions and operators without known sufficient conditions for their class or for their points (of
-        several clients, or of outcomes of a noise), functions with a line search, geometric means whose smaller values
-        increase the objective, and functions with omitted conditions.
+        These are functions and operators without known sufficient conditions for their class or their points, functions
+        with a line search, geometric means whose smaller values increase the objective, and omitted conditions.
         """
         return tuple(dict.fromkeys(name for case in self.cases for name in case.relaxed))
 
@@ -253,14 +225,8 @@ class WorstCase:
     def proof(self, *, latex: bool = False) -> str:
         """Return the theorem and its proof for the upper side of the deciding case as text.
 
-        The objective is at most the sum of multiplier times bound, because the sum of multiplier times inequality minus
-        the objective is a sum of squares of vectors. Fractions with small denominators are used if they prove the same
-        bound.
-
-        Parameters
-        ----------
-        latex
-            Whether to return LaTeX with environments of the package amsmath.
+        The sum of multiplier times inequality minus the objective is a sum of squares of vectors. Fractions with small
+        denominators are used if they prove the same bound. LaTeX has environments of the package amsmath.
         """
         self._refuse_composed("a proof")
         case = self.deciding
@@ -271,17 +237,13 @@ class WorstCase:
         )
 
     def instance(self) -> Instance:
-        """Return functions and points that attain the lower side of the deciding case, approximately.
-
-        There are none if the lower side has no proof, or if the value is composed of several rounds (ValueError).
-        """
+        """Return functions and points that attain the deciding case's lower side; ValueError if it has no proof."""
         self._refuse_composed("an instance")
         case = self.deciding
         if case.proof.point is None or case.relaxed:
             message = "an instance must come from a proof of the lower side, got none"
             raise ValueError(message)
-        point = short_point(case.proof) or case.proof.point
-        return Instance(case.record, case.objectives, case.proof.program, point)
+        return Instance(case.record, case.objectives, case.proof.program, case.proof.point)
 
     def save(self, path: str | Path) -> None:
         """Write problem and proofs to a JSON file, which ``checker`` verifies with the standard library alone.
@@ -329,6 +291,8 @@ class WorstCase:
 
     @property
     def _why_one_sided(self) -> str:
+        if self.upper is None and not self.relaxed:
+            return " (the value may be infinite unless p.at_most keeps the points together)"
         more = f" and {len(self.relaxed) - 2} more" if len(self.relaxed) > 2 else ""
         return f" (an upper bound only, because of {' and '.join(self.relaxed[:2])}{more})" if self.relaxed else ""
 

@@ -7,17 +7,10 @@ condition is at most the computed one. ``distortion`` is ``sqrt(1 - alpha)``, so
 from fractions import Fraction
 from typing import Any
 
-from fedtheory.theorem import POSITIVE, Hypothesis, LeftSide, Paper, Smooth, states
+from fedtheory.bounds.ef21 import PAPER
+from fedtheory.theorem import POSITIVE, Hypothesis, LeftSide, Smooth, states
 from fedtheory.worst_case import Problem
 
-PAPER = Paper(
-    "ef21",
-    "EF21: A New, Simpler, Theoretically Better, and Practically Faster Error Feedback",
-    "Richtarik, Sokolov, Fatkhullin",
-    2021,
-    "https://arxiv.org/abs/2106.05203",
-    basis="quoted",
-)
 POLYAK = Hypothesis("|grad F|^2 >= 2 mu (F - F*)", lambda mu, L: (mu, "<=", L))
 SHORT = Hypothesis(
     "step_size <= 1/(L + L sqrt(2 beta/theta)) with theta = 1 - distortion and beta = distortion^2/theta",

@@ -7,17 +7,10 @@ For short steps the exact factor is about ``1 - 2 step_size mu``, twice the cont
 from fractions import Fraction
 from typing import Any
 
-from fedtheory.theorem import Hypothesis, LeftSide, Paper, Smooth, StronglyConvex, states
+from fedtheory.bounds.fedlin import PAPER, problem
+from fedtheory.theorem import Hypothesis, LeftSide, Smooth, StronglyConvex, states
 from fedtheory.worst_case import Problem
 
-PAPER = Paper(
-    "fedlin",
-    "Linear Convergence in Federated Learning: Tackling Client Heterogeneity and Sparse Gradients",
-    "Mitra, Jaafar, Pappas, Hassani",
-    2021,
-    "https://arxiv.org/abs/2102.07053",
-    basis="remembered",
-)
 SHORT = Hypothesis("step_size <= 1/(6 L)", lambda step_size, L: (step_size, "<=", Fraction(1, 6) / L))
 
 
@@ -34,14 +27,7 @@ def fedlin_round(distance2, *, mu, L, step_size, local_steps):
 
 def one_round(mu: Any, L: Any, step_size: Any, local_steps: int) -> tuple[Problem, Any, Any]:
     """Return the problem, and the model less the minimizer before and after a round."""
-    p = Problem()
-    clients = p.clients(2, mu, L)
-    # Linear functions added to the F_k do not change the method, so that the clients may share a minimizer.
-    best, w = clients.minimizer(objective_gap=0), p.point("w")
-    start, y = clients.gradient(w), w
-    for _ in range(local_steps):
-        y = y - step_size / local_steps * (clients.gradient(y) - start + clients.mean(start))
-    return p, w - best, clients.mean(y) - best
+    return problem(mu=mu, L=L, step_size=step_size / local_steps, local_steps=local_steps)
 
 
 def method(mu: Any, step_size: Any, L: Any = 1, distance2: Any = 1, local_steps: int = 2) -> Problem:

@@ -7,17 +7,10 @@ factor is then ``(1 - 2/(sqrt(kappa) + 1))^2``. This file has its form for short
 
 from typing import Any
 
-from fedtheory.theorem import Hypothesis, LeftSide, Paper, Smooth, StronglyConvex, states
+from fedtheory.bounds.fedsplit import PAPER, problem
+from fedtheory.theorem import Hypothesis, LeftSide, Smooth, StronglyConvex, states
 from fedtheory.worst_case import Problem
 
-PAPER = Paper(
-    "fedsplit",
-    "FedSplit: an algorithmic framework for fast federated optimization",
-    "Pathak, Wainwright",
-    2020,
-    "https://arxiv.org/abs/2005.05238",
-    basis="remembered",
-)
 SHORT = Hypothesis("step_size^2 mu L <= 1", lambda step_size, mu, L: (step_size**2 * mu * L, "<=", 1))
 
 
@@ -33,15 +26,8 @@ def split_round(distance2, *, mu, L, step_size):
 
 
 def method(mu: Any, step_size: Any, L: Any = 1, distance2: Any = 1) -> Problem:
-    p = Problem()
-    clients = p.clients(2, mu, L)
-    # Linear functions that are added to the F_k move their z_k* only: the clients may share a minimizer.
-    best, z = clients.minimizer(objective_gap=0), p.point("w") + clients.deviation(name="z")
-    p.at_most((z - best).square, distance2, "distance2")
-    w = clients.mean(z)
-    after = z + 2 * (clients.proximal(2 * w - z, step_size) - w)
-    p.maximize((after - best).square)
-    return p
+    found: Problem = problem(mu=mu, L=L, step_size=step_size, distance2=distance2)
+    return found
 
 
 def domain(mu: Any, step_size: Any) -> list[Any]:

@@ -74,6 +74,19 @@ def _longer(limits):
     return lambda w: {**limits(w), "step_size": limits(w)["step_size"] * BIT}
 
 
+def _damped(w):
+    share = Q(w["num_clients"] - w["num_selected"], w["num_selected"] * (w["num_clients"] - 1))
+    return 1 / (w["L"] * (1 + w["control_weight"] + 2 * share))
+
+
+# One of two clients with one local step: v = 1.
+_ONE_OF_TWO = {"local_steps": 1, "num_clients": 2, "num_selected": 1}
+
+
+def _least_weight(w):
+    return 2 / (1 - w["mu"] / (100 * w["L"]))
+
+
 DEMANDS: dict[str, Demand] = {
     # Functions and noise: nothing to read off numbers.
     "clients smooth": Demand(r"every [Ff]_[ki]\b.*L-smooth|^F_k is L-smooth|^h is L-smooth"),
@@ -161,6 +174,46 @@ DEMANDS: dict[str, Demand] = {
     "one coin": Demand(r"^clients and server run Scaffnew with one coin common to all clients"),
     "p <= 1": at_most(r"^probability <= 1", lambda w: {"probability": Q(1)}),
     "FedNova": Demand(r"^clients and server run FedNova"),
+    "FedLin": Demand(r"^clients and server run FedLin"),
+    "FedSplit": Demand(r"^clients and server run FedSplit with exact proximal steps"),
+    "stable local steps": Demand(
+        r"^eta \(L \+ mu\) < 2",
+        lambda w: {"local_steps": 1, "step_size": 2 / (w["L"] + w["mu"]) / BIT},
+        lambda w: {"local_steps": 1, "step_size": 2 / (w["L"] + w["mu"])},
+    ),
+    "fresh gradients": Demand(
+        r"^\(eta \(L - mu\)\)\^2 \(tau - 1\) tau \(2 tau - 1\) <=",
+        lambda w: {"local_steps": 2, "step_size": 1 / w["L"]},
+        lambda w: {"local_steps": 2, "step_size": BIT / w["L"]},
+    ),
+    "damped": Demand(
+        r"^h L \(1 \+ omega \+ 2 v \+ \(1 - 1/tau\) h L\) <= 1",
+        lambda w: {"local_steps": 1, "step_size": _damped(w)},
+        lambda w: {"local_steps": 1, "step_size": _damped(w) * BIT},
+    ),
+    "heavy control variates": Demand(
+        r"^2 v \+ \(1 - 1/tau\) h L <= omega",
+        lambda w: {**_ONE_OF_TWO, "step_size": 1 / (100 * w["L"]), "control_weight": _least_weight(w)},
+        lambda w: {**_ONE_OF_TWO, "step_size": 1 / (100 * w["L"]), "control_weight": _least_weight(w) / BIT},
+    ),
+    "clients smooth on average": Demand(r"^every F_k is L_k-smooth with sum_k p_k L_k\^2 <= client_L\^2"),
+    "F smooth": Demand(r"^F is L-smooth"),
+    "contraction on average": Demand(
+        r"^E \|C\(v\) - v\|\^2 <= s\^2 \|v\|\^2 with s < 1",
+        lambda w: {"compression_error": 1 / BIT, "step_size": w["step_size"] / 10**9},
+        lambda w: {"compression_error": Q(1), "step_size": w["step_size"] / 10**9},
+    ),
+    "Polyak-Lojasiewicz": Demand(r"^\|grad F\(w\)\|\^2 >= 2 mu"),
+    "step of EF21": at_most(
+        r"^\(step_size client_L s\)\^2 <=",
+        # (1/4)^2 <= 1/2 * 1/2 * 1/4
+        lambda w: {"compression_error": Q(1, 2), "mu": w["L"] / 2, "step_size": 1 / (2 * w["L"]), "client_L": w["L"]},
+    ),
+    "step mu < 1 - s": Demand(
+        r"^step_size mu < 1 - s",
+        lambda w: {"compression_error": 1 - w["step_size"] * w["mu"] * BIT, "client_L": Q(1, 10**12) * w["L"]},
+        lambda w: {"compression_error": 1 - w["step_size"] * w["mu"], "client_L": Q(1, 10**12) * w["L"]},
+    ),
     "similar to the surrogate": at_least(r"beta2 >= 1 \(Assumption 3\)", lambda w: {"beta2": Q(1)}),
     "weights of the surrogate": Demand(r"^the weights q_k of the surrogate are positive with sum 1"),
     "transformed objectives": Demand(r"^client k takes its steps on num_clients p_k F_k"),

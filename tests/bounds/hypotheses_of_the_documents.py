@@ -211,6 +211,16 @@ _SCAFFOLD = {
     "one_round-derived": _CONTROLLED | {"Option II", "step (L + mu) < 2"},
     "fixed_step_potential-derived": _CONTROLLED | {"Option II", "step <= 1/(tau L)"},
     "option_one_round-derived": _CONTROLLED | {"Option I", "step (L + mu) < 2", "mu < L"},
+    "sampled_round-derived": _CONTROLLED
+    | {"Option II", "draws without replacement", "equal weights", "N >= 2", "damped", "heavy control variates"},
+}
+_FEDLIN = {"corrected_round-derived": _CONTROLLED | {"FedLin", "stable local steps", "fresh gradients"}}
+_FEDSPLIT = {"split_round-derived": _CLIENTS | {"FedSplit"}}
+_EF21 = {
+    "polyak_gap-refined": {
+        *("F smooth", "clients smooth on average", "no noise", "method", "contraction on average"),
+        *("Polyak-Lojasiewicz", "step of EF21", "step mu < 1 - s"),
+    }
 }
 _PROXSKIP = {
     "fixed_step_potential-printed": _CONTROLLED | {"one coin", "p <= 1", "step <= 1/L"},
@@ -270,6 +280,9 @@ EXPECTED: dict[str, set[str]] = {
         "scaffold": _SCAFFOLD,
         "proxskip": _PROXSKIP,
         "stationary": _STATIONARY,
+        "fedlin": _FEDLIN,
+        "fedsplit": _FEDSPLIT,
+        "ef21": _EF21,
     }.items()
     for name, demands in table.items()
 }

@@ -67,10 +67,10 @@ def test_the_fixed_closed_form_solves_the_printed_recursion():
 
 
 DECAYING_MUTANTS = [
-    ("drift = 32 * G2", "drift = 16 * G2"),
+    ("variance = 32 * G2", "variance = 16 * G2"),
     ("4 * L * variance / (3 *", "4 * L * variance / (8 *"),
     ("(8 + 3 * rho)", "(3 + 8 * rho)"),
-    ("_steady(drift + sigma2 / num_selected", "_steady(drift + sigma2"),
+    ("local_steps**2 + sigma2 / num_selected", "local_steps**2 + sigma2"),
     ("8 * L**2 * objective_gap / mu**2", "4 * L**2 * objective_gap / mu**2"),
     ("local_steps**2", "local_steps"),
 ]

@@ -2,7 +2,8 @@
 
 LETTERS = {
     "num_rounds": "R", "mu": "mu", "L": "L", "local_steps": "tau", "step_size": "eta", "distance2": "Delta",
-    "initial_distance2": "Delta", "control_error2": "E",
+    "initial_distance2": "Delta", "control_error2": "E", "variate_error2": "C", "control_weight": "omega",
+    "num_clients": "N", "num_selected": "S",
 }  # fmt: skip
 
 
@@ -28,3 +29,9 @@ def option_one_round__derived(Delta, E, eta, mu, L, tau):
     d = [sum(c ** (tau - 1 - r) for r in range(s)) for s in range(tau)]
     kappa = sum(one**2 for one in d) / (beta**2 * c ** (2 * tau - 2))
     return c ** (2 * tau) * Delta + kappa * eta**2 * beta * c ** (2 * tau - 2) * E
+
+
+def sampled_round__derived(Delta, C, omega, eta, mu, tau, N, S):
+    """(1 - mu h/2) of |x|^2 + omega N h^2/S C, with h = K eta_l."""
+    h = tau * eta
+    return (1 - mu * h / 2) * (Delta + omega * N * h**2 / S * C)

@@ -25,18 +25,14 @@ SEED = np.random.SeedSequence(1)
 LIST = pytest.mark.parametrize("key", CLAIMS)
 # One instance takes more than a tenth of a second: a worst case, an enumeration, a simulation or a compilation.
 COSTLY = {
-    "error-feedback:cgd-distance", "exact-quadratics:error-floor", "exact-quadratics:floor-certificate",
-    "exact-quadratics:mean-field", "exact-quadratics:small-step-bias", "fedprox:loss-change-worst-case",
-    "power-of-choice:cpow-d", "power-of-choice:equation-85-derived", "power-of-choice:figure-3-diagonal-skew",
-    "power-of-choice:figure-3-rho-bar", "power-of-choice:rpow-d",
+    "error-feedback:cgd-distance", "exact-quadratics:small-step-bias", "fedprox:loss-change-worst-case",
+    "power-of-choice:equation-85-derived", "power-of-choice:figure-3-diagonal-skew", "power-of-choice:figure-3-rho-bar",
 }  # fmt: skip
 CHEAP = [key for key in CLAIMS if key not in COSTLY]
 
 
 # The other claims of the papers draw their instances from their hypotheses.
 PARTLY_APPLICABLE = {
-    "optimal-client-sampling:closed-form-moves",
-    "optimal-client-sampling:closed-form-solver",
     "optimal-client-sampling:improvement-one",
     "optimal-client-sampling:improvement-shorthand",
     "optimal-client-sampling:improvement-zero",

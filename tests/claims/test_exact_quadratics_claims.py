@@ -5,16 +5,11 @@
 from dataclasses import replace
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 from fedtheory.claims import exact_quadratics as exact
-from fedtheory.claims import settling
 from fedtheory.claims.power_of_choice import skews
-from fedtheory.exact.floor import error_floor
-from fedtheory.instances.vectors import vector
-from fedtheory.sampling.cohorts import frequencies, power_of_choice
-from fedtheory.selection.laws import Moments
+from fedtheory.sampling.cohorts import power_of_choice
 from fedtheory.verification.verdicts import examine
 from tests.claims.refutation import refuted
 
@@ -42,81 +37,6 @@ def test_the_smallest_losses_among_the_candidates_would_make_the_diagonal_skew_f
     assert refuted(skews.diagonal_grows)
 
 
-LAWS = {
-    "candidates drawn uniformly": lambda p, losses, m, d: power_of_choice([Fraction(1)] * len(p), losses, m, d),
-    "one candidate less": lambda p, losses, m, d: power_of_choice(p, losses, m, max(m, d - 1)),
-    "ranked upside down": lambda p, losses, m, d: power_of_choice(p, [-loss for loss in losses], m, d),
-    "ties to the first": lambda p, losses, m, d: power_of_choice(
-        p, [x - Fraction(k, 10**9) for k, x in enumerate(losses)], m, d
-    ),
-}
-
-
-@pytest.mark.parametrize("name", LAWS)
-def test_another_law_has_other_inclusion_probabilities(name, monkeypatch):
-    monkeypatch.setattr(exact, "power_of_choice", LAWS[name])
-    assert refuted(exact.inclusion)
-
-
-def position_as_index(p, losses, m, d):
-    """Take the position in the candidate list for the client's index, as two public implementations do."""
-    law = power_of_choice(p, losses, m, d)
-    return law.map(lambda chosen: tuple(range(len(chosen))))
-
-
-MUTANTS = {"uniform candidates": LAWS["candidates drawn uniformly"], "position taken for index": position_as_index}
-
-
-@pytest.mark.parametrize("name", MUTANTS)
-def test_a_wrong_selection_leaves_the_base_polytope(name):
-    def outside(seed):
-        drawn = exact.draw_ranked(np.random.default_rng(seed), most=5)
-        inclusion = frequencies(MUTANTS[name](*drawn), len(drawn.weights))
-        return any(finding.holds is False for finding in exact.polytope_findings(drawn, inclusion))
-
-    assert any(outside(seed) for seed in range(20))
-
-
-def test_every_ranking_gives_a_vertex_of_the_base_polytope():
-    drawn = exact.draw_ranked(np.random.default_rng(3), most=5)._replace(losses=vector(1, 2, 3, 4, 5))
-    drawn = drawn._replace(weights=vector(3, 1, 4, 1, 5), num_selected=2, num_candidates=3)
-    findings = exact.polytope_findings(drawn, frequencies(power_of_choice(*drawn), 5))
-    # The sets of the n largest losses attain their bound: a greedy vertex.
-    tight = {finding.instance["subset"] for finding in findings[:-1] if finding.measured == finding.predicted}
-    assert {(4,), (3, 4), (2, 3, 4), (1, 2, 3, 4)} <= tight
-
-
-MOMENTS = {
-    "alpha": lambda m: m._replace(alpha=m.alpha + 1e-6),
-    "delta": lambda m: m._replace(delta=1.000001 * m.delta),
-    "noise": lambda m: m._replace(noise=1.000001 * m.noise),
-    "mean": lambda m: m._replace(mean=m.mean * np.linspace(1, 1.000001, len(m.mean))),
-}
-
-
-@pytest.mark.parametrize("name", MOMENTS)
-def test_moments_that_are_wrong_in_the_sixth_digit_are_caught(name, monkeypatch):
-    class Wrong:
-        def __init__(self, strategy):
-            self.strategy = strategy
-
-        def law(self, weights) -> Moments:
-            return MOMENTS[name](self.strategy.law(weights))
-
-    honest = exact._schemes
-    monkeypatch.setattr(
-        exact, "_schemes", lambda p, m: [scheme._replace(strategy=Wrong(scheme.strategy)) for scheme in honest(p, m)]
-    )
-    assert refuted(exact.gap_by_moments)
-
-
-def test_the_minimizer_of_the_objective_is_not_where_pow_d_settles(monkeypatch):
-    monkeypatch.setattr(
-        exact, "error_floor", lambda fed, strategy: error_floor(fed, strategy)._replace(minimizer=fed.minimizer)
-    )
-    assert refuted(exact.floor_certificate)
-
-
 @pytest.mark.parametrize(
     "less",
     [
@@ -126,19 +46,19 @@ def test_the_minimizer_of_the_objective_is_not_where_pow_d_settles(monkeypatch):
     ],
 )
 def test_the_settling_inequality_is_refuted_with_less(monkeypatch, less):
-    honest = settling.round_bound
+    honest = exact.round_bound
 
     def mutant(start2, *, step_size, local_steps, fed, G2):
         value = honest(start2, step_size=step_size, local_steps=local_steps, fed=fed, G2=G2)
         return value - less(start2, step_size, fed.strong_convexity, local_steps, G2)
 
-    monkeypatch.setattr(settling, "round_bound", mutant)
-    assert refuted(settling.one_round_settles, num_instances=400)
+    monkeypatch.setattr(exact, "round_bound", mutant)
+    assert refuted(exact.one_round_settles, num_instances=400)
 
 
 def test_a_model_that_selects_the_smaller_loss_does_not_settle(monkeypatch):
     def smaller(weights, losses, m, d):
         return power_of_choice(weights, [-loss for loss in losses], m, d)
 
-    monkeypatch.setattr(settling, "power_of_choice", smaller)
-    assert refuted(settling.one_round_settles)
+    monkeypatch.setattr(exact, "power_of_choice", smaller)
+    assert refuted(exact.one_round_settles)

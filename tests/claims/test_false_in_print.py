@@ -25,4 +25,6 @@ def test_each_erratum_has_a_line_with_an_instance_that_breaks_it_and_the_heavies
     assert {row["verdict"] for _, row in found} == {"fails"}
     places = [page.KINDS.index(page.kind_of(claim)) for claim, _ in found]
     assert places == sorted(places)
-    assert len(page.table().splitlines()) == 2 + len(ERRATA)
+    lines = [line for line in page.table().splitlines() if line.startswith("| ")]
+    kinds = {page.kind_of(claim) for claim in ERRATA}
+    assert len(lines) == 2 * len(kinds) + len(ERRATA)

@@ -5,7 +5,6 @@ from fractions import Fraction as Q
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
 from fedtheory.bounds import fedavg
@@ -62,10 +61,3 @@ def test_the_variance_of_draws_is_attained_up_to_its_factor_four_and_has_no_smal
         return at_most(finding.measured, finding.predicted / 4 * (num_clients - 1) / num_clients)
 
     assert refuted(claims.variance_without_replacement, check)
-
-
-def test_the_coefficient_of_the_objective_gap_is_attained_but_for_one_in_ten_thousand(monkeypatch: Any) -> None:
-    known = SimpleNamespace(terms=lambda **_: {"contraction": Q(0), "sampling": Q(7)})
-    monkeypatch.setattr(claims, "fedavg", SimpleNamespace(sampled_step=known))
-    found = claims.sampled_step_attained.check(np.random.default_rng(0))
-    assert found.predicted == 7 * Q(9999, 10000)

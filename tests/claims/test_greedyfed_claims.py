@@ -13,7 +13,6 @@ from fedtheory.selection.uniform import Uniform
 from fedtheory.theorem.findings import equal_to
 from fedtheory.valuation import permutations as gtg
 from fedtheory.valuation.games import shapley, utility_table
-from fedtheory.valuation.softmax import softmax_utilities
 from tests.claims.refutation import refuted
 
 CLAIMS = {key: claim for key, claim in known_claims().items() if key.startswith("greedyfed:")}
@@ -110,17 +109,6 @@ def test_values_that_break_an_axiom_are_caught(claim: Any, wrong: Any, monkeypat
 def test_random_groups_are_no_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(greedyfed, "GreedyShapley", Uniform)
     assert refuted(greedyfed.turns, num_instances=20)
-
-
-@pytest.mark.parametrize("wrong", ["plain means", "nobody at zero"])
-def test_a_wrong_table_of_softmax_utilities_is_caught(wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def table(before: Any, models: Any, sizes: Any, x: Any, y: Any) -> Any:
-        if wrong == "plain means":
-            return softmax_utilities(before, models, np.ones(len(models)), x, y)
-        return softmax_utilities(0 * before, models, sizes, x, y)
-
-    monkeypatch.setattr(greedyfed, "softmax_utilities", table)
-    assert refuted(greedyfed.linear_logits, num_instances=20)
 
 
 def test_truncation_at_twice_the_tolerance_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from fedtheory.claims.optimal_client_sampling import dsgd, fedavg, lemma1, proba
 from fedtheory.claims.optimal_client_sampling._situations import Norms
 from fedtheory.instances.sampled_rounds import optimal_law
 from fedtheory.instances.vectors import vector
-from fedtheory.sampling import approximate_probabilities, optimal_probabilities, rational_probabilities, variance
+from fedtheory.sampling import approximate_probabilities, rational_probabilities, variance
 from fedtheory.theorem.claims import Claim
 from tests.claims.refutation import broken
 
@@ -32,22 +32,14 @@ def weakened(bound, summand, factor):
         (dsgd.dsgd_second_moment, "dsgd_second_moment", "clients", Q(99, 100)),
         (dsgd.theorem_13, "dsgd_strongly_convex", "noise", Q(9, 10)),
         pytest.param(dsgd.theorem_13, "dsgd_strongly_convex", "descent", Q(11, 10), marks=pytest.mark.slow),
-        (dsgd.theorem_13_attained, "dsgd_strongly_convex", "contraction", Q(999, 1000)),
-        pytest.param(
-            dsgd.theorem_13_convex_clients, "dsgd_convex_clients", "heterogeneity", Q(1, 4), marks=pytest.mark.slow
-        ),
-        (dsgd.theorem_13_convex_clients, "dsgd_convex_clients", "noise", Q(9, 10)),
         (dsgd.equation_21, "full_participation", "noise", Q(99, 100)),
         pytest.param(dsgd.theorem_15, "dsgd_nonconvex", "noise", Q(2, 3), marks=pytest.mark.slow),
         pytest.param(dsgd.theorem_15, "dsgd_nonconvex", "heterogeneity", Q(1, 4), marks=pytest.mark.slow),
         (fedavg.lemma_21, "perturbed_inner_product", "convexity", Q(2)),
-        (fedavg.lemma_21_attained, "perturbed_inner_product", "displacement", Q(99, 100)),
         (fedavg.drift, "client_drift", "noise", Q(1, 3)),
         (fedavg.second_moment, "estimator_second_moment", "sampling", Q(99, 100)),
         (fedavg.fedavg_second_moment, "fedavg_second_moment", "noise", Q(1, 2)),
         (fedavg.theorem_17, "fedavg_strongly_convex", "noise", Q(1, 2)),
-        (fedavg.theorem_17_per_client, "fedavg_strongly_convex_per_client", "descent", Q(6)),
-        (fedavg.theorem_17_convex_clients, "fedavg_convex_clients", "noise", Q(1, 2)),
         (fedavg.theorem_18, "fedavg_nonconvex", "descent", Q(4)),
         (lemma1.identity_3, "estimator_error", "updates", Q(99, 100)),
     ],
@@ -79,34 +71,12 @@ def once_rescaled(norms, budget):
     return approximate_probabilities(norms, budget, max_iterations=1)
 
 
-def smallest_first(norms, budget):
-    """A bias by position: the same norms in another order get other probabilities."""
-    p = optimal_probabilities(norms, budget)
-    p[:1] *= 0.999
-    return p
-
-
 def test_wrong_probabilities_are_caught(monkeypatch) -> None:
     for wrong in (always_uniform, once_rescaled):
         mutant = Claim(**(vars(probabilities.rounded) | {"check": probabilities.rounding_check(wrong)}))
         assert broken(mutant, 200)
-    mutant = Claim(**(vars(probabilities.equivariant) | {"check": probabilities.equivariance_check(smallest_first)}))
-    assert broken(mutant, 200)
     monkeypatch.setattr(probabilities, "rational_probabilities", off_by_one)
     assert broken(probabilities.closed_form, 200)
-
-
-def test_a_worse_closed_form_loses_against_the_solver_and_against_moves(monkeypatch) -> None:
-    monkeypatch.setattr(probabilities, "optimal_probabilities", always_uniform)
-    assert broken(probabilities.not_beaten_by_solver, 20)
-    monkeypatch.setattr(probabilities, "rational_probabilities", lambda t, m: [Q(m) / len(t)] * len(t))
-    assert broken(probabilities.not_beaten_by_moves, 50)
-
-
-def test_one_rescaling_less_is_not_enough(monkeypatch) -> None:
-    honest = probabilities.enough_rescalings
-    monkeypatch.setattr(probabilities, "enough_rescalings", lambda s: max(0, honest(s) - 1))
-    assert broken(probabilities.approximate_exact, 400)
 
 
 def test_the_per_client_variant_fails_by_these_numbers() -> None:

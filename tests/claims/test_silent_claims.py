@@ -13,8 +13,6 @@ SILENT_ON_ZEROS = {
     "optimal-client-sampling:improvement-zero": "",
     "optimal-client-sampling:improvement-one": "",
     "optimal-client-sampling:improvement-shorthand": "",
-    "optimal-client-sampling:closed-form-solver": "norms too far apart for a solver",
-    "optimal-client-sampling:closed-form-moves": "",
     "power-of-choice:equations-77-78": "the objective gap is 0",
     "power-of-choice:rho-bar-as-printed": "the skew is 0/0 at a common minimizer",
     "power-of-choice:skew-order": "",

@@ -14,14 +14,11 @@ from fedtheory.conformance import (
     laws,
     norms,
     norms_and_budgets,
-    prioritized_federations,
     quadratic_federations,
-    rational_federations,
     rationals,
     seeds,
     weights,
 )
-from fedtheory.federation.prioritized import Prioritized
 from fedtheory.instances.constants import Constants
 from fedtheory.theorem.bound import states
 from fedtheory.theorem.domains import POSITIVE
@@ -99,14 +96,6 @@ def test_a_form_that_is_named_is_drawn_always_and_without_a_name_every_one_is(fo
     assert form_of(find(any_form, lambda fed: form_of(fed) == form, settings=UNSHRUNK)) == form
 
 
-@settings(max_examples=20)
-@given(aligned=prioritized_federations())
-def test_some_client_has_priority_and_the_others_have_no_weight(aligned) -> None:
-    assert isinstance(aligned, Prioritized)
-    assert aligned.priority.any()
-    assert (aligned.federation.weights[~aligned.priority] == 0).all()
-
-
 @given(shares=weights(max_clients=4))
 def test_weights_sum_to_one_exactly(shares) -> None:
     assert sum(shares) == 1
@@ -123,9 +112,7 @@ ENDS: dict[str, tuple[Any, Callable[[Any], Any], Any, Any]] = {
     "players": (games(3), len, 2, 8),
     "clients of federations": (quadratic_federations(max_clients=3), lambda fed: fed.num_clients, 1, 3),
     "dimensions of federations": (quadratic_federations(max_dim=2), lambda fed: fed.dim, 1, 2),
-    "clients with priority": (prioritized_federations(3), lambda aligned: int(aligned.priority.sum()), 1, 3),
     "seeds": (seeds(), lambda seed: seed, 0, 2**32 - 1),
-    "clients of rational federations": (rational_federations(), lambda fed: fed.num_clients, 2, 3),
 }
 
 

@@ -10,7 +10,7 @@ import fedtheory.selection
 from fedtheory._support.discover import members
 from fedtheory.conformance import check_aggregation, check_generator, check_probabilities, check_shapley, check_strategy
 from fedtheory.sampling import optimal_probabilities
-from fedtheory.valuation import gtg_shapley, permutation_shapley, shapley
+from fedtheory.valuation import gtg_shapley, shapley
 
 S = ft.selection
 K = 6
@@ -72,10 +72,6 @@ def ours(alpha, beta, num_clients, rng):
     return [data.client(k) for k in range(num_clients)]
 
 
-def from_permutations(utility, num_players, rng):
-    return permutation_shapley(utility, num_players, num_permutations=3, rng=rng).values
-
-
 def truncated(utility, num_players, rng):
     return gtg_shapley(utility, num_players, tolerance=0.0, rng=rng).values
 
@@ -96,7 +92,6 @@ def S_of_norms(rng, vectors, weights, law):  # noqa: N802 (the paper's letter)
     [
         (optimal_probabilities, check_probabilities, {}),
         (shapley, check_shapley, {}),
-        (from_permutations, check_shapley, {"exact": False, "num_draws": 300}),
         (optimal_aggregate, check_aggregation, {"num_draws": 1000}),
         (ours, check_generator, {}),
     ],

@@ -91,7 +91,8 @@ def test_mnist_is_found_where_keras_and_torchvision_put_it(folder, where, monkey
     (x, y), (x_test, y_test) = found
     np.testing.assert_array_equal(x, (TRAIN.reshape(5, 6) / 255).astype(np.float32))
     np.testing.assert_array_equal(x_test, (TEST.reshape(2, 6) / 255).astype(np.float32))
-    assert (x.dtype, y.tolist(), y_test.tolist()) == (np.float32, [3, 1, 9, 0, 3], [9, 2])
+    assert x.dtype == np.float32
+    assert (y.tolist(), y_test.tolist()) == ([3, 1, 9, 0, 3], [9, 2])
 
 
 @pytest.mark.parametrize(

@@ -7,28 +7,20 @@ import tracemalloc
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from fedtheory.datasets.idx import read_idx, read_idx_pair
 
-CODES = {"u1": 0x08, "i1": 0x09, "i2": 0x0B, "i4": 0x0C, "f4": 0x0D, "f8": 0x0E}
 
-
-def packed(array, code=None):
-    """The IDX bytes of an array, written independently of the reader."""
-    code = CODES[array.dtype.str[1:]] if code is None else code
-    header = struct.pack(f">HBB{array.ndim}I", 0, code, array.ndim, *array.shape)
-    return header + array.astype(array.dtype.newbyteorder(">")).tobytes()
+def packed(array):
+    """The IDX bytes of an array of bytes, written independently of the reader."""
+    return struct.pack(f">HBB{array.ndim}I", 0, 8, array.ndim, *array.shape) + array.tobytes()
 
 
 @pytest.mark.parametrize("compress", [bytes, gzip.compress])
-@given(data=st.data(), kind=st.sampled_from(sorted(CODES)))
+@given(array=hnp.arrays(np.uint8, hnp.array_shapes(max_dims=4, max_side=4)))
 @settings(max_examples=30)
-def test_what_was_written_is_read(tmp_path_factory, compress, data, kind):
-    shape = data.draw(hnp.array_shapes(max_dims=4, max_side=4))
-    elements = {"allow_nan": False} if kind[0] == "f" else {}
-    array = data.draw(hnp.arrays(np.dtype(kind), shape, elements=elements))
+def test_what_was_written_is_read(tmp_path_factory, compress, array):
     file = tmp_path_factory.mktemp("idx") / "array"
     file.write_bytes(compress(packed(array)))
     result = read_idx(file)
@@ -56,12 +48,6 @@ def test_a_pair_becomes_rows_in_the_unit_interval_and_labels(pair):
     assert y.dtype == np.int64
 
 
-def test_transposed_images_are_turned(pair):
-    x, _ = read_idx_pair(*pair, transposed=True)
-    for row, image in zip(x, IMAGES, strict=True):
-        np.testing.assert_array_equal(row.reshape(4, 3), (image.T / 255).astype(np.float32))
-
-
 GOOD = packed(IMAGES)
 
 
@@ -71,6 +57,7 @@ GOOD = packed(IMAGES)
     [
         (b"", "at byte 0, got nothing"),
         (b"\0\0\x07" + GOOD[3:], "at byte 0, got 00 00 07 03"),
+        (b"\0\0\x0d" + GOOD[3:], "at byte 0, got 00 00 0d 03"),
         (b"\0\0\x08\0" + GOOD[4:], "at byte 0, got 00 00 08 00"),
         (GOOD[:10], "must declare 3 dimensions at byte 4, got 6 bytes"),
         (GOOD[:-1], "must hold the 24 bytes"),
@@ -92,10 +79,10 @@ def test_broken_gzip_streams_are_refused(tmp_path, damage):
         read_idx(file)
 
 
-def peak_of_refusing(file, text, **options):
+def peak_of_refusing(file, text):
     tracemalloc.start()
     with pytest.raises(ValueError, match=text):
-        read_idx(file, **options)
+        read_idx(file)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return peak
@@ -108,9 +95,9 @@ def test_a_declared_size_beyond_the_file_is_refused_before_it_is_allocated(tmp_p
     file = tmp_path / "huge"
     header = struct.pack(">HBB3I", 0, 8, 3, 2**32 - 1, 2**32 - 1, 2**32 - 1)
     file.write_bytes(header + bytes(100))
-    assert peak_of_refusing(file, "must declare at most max_bytes=2147483648 bytes") < MEGABYTE
+    assert peak_of_refusing(file, "must declare at most 2147483648 bytes") < MEGABYTE
     file.write_bytes(struct.pack(">HBB1I", 0, 8, 1, 2**30) + bytes(100))
-    assert peak_of_refusing(file, "must hold the 1073741824 bytes that its header declares, got 108") < MEGABYTE
+    assert peak_of_refusing(file, "must hold the 1073741824 bytes that its header declares") < MEGABYTE
     file.write_bytes(gzip.compress(struct.pack(">HBB1I", 0, 8, 1, 2**30) + bytes(100)))
     assert peak_of_refusing(file, "must hold the 1073741824 bytes") < MEGABYTE
 
@@ -121,19 +108,13 @@ def test_gzip_bombs_are_not_unpacked(tmp_path):
     bomb = bytes(64 * MEGABYTE)
     file.write_bytes(gzip.compress(struct.pack(">HBB1I", 0, 8, 1, 10) + bomb))
     assert peak_of_refusing(file, "must end at byte 18, got more bytes after it") < MEGABYTE
-    file.write_bytes(gzip.compress(struct.pack(">HBB1I", 0, 8, 1, len(bomb)) + bomb))
-    assert peak_of_refusing(file, "must declare at most max_bytes=1000", max_bytes=1000) < MEGABYTE
 
 
 def test_pairs_that_do_not_belong_together_are_refused(pair, tmp_path):
     images, labels = pair
     with pytest.raises(ValueError, match="must hold labels, bytes of shape"):
         read_idx_pair(images, images)
-    with pytest.raises(ValueError, match="must hold 2 images of bytes, one per label, got uint8 of shape"):
+    with pytest.raises(ValueError, match="must hold 2 images of bytes, one per label, got shape"):
         read_idx_pair(labels, labels)
-    flat = tmp_path / "flat"
-    flat.write_bytes(packed(IMAGES.reshape(2, 12)))
-    with pytest.raises(ValueError, match="must have 3 dimensions to be transposed"):
-        read_idx_pair(flat, labels, transposed=True)
     with pytest.raises(FileNotFoundError):
         read_idx(tmp_path / "absent")

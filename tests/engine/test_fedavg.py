@@ -20,17 +20,14 @@ from fedtheory.selection.rules import Rules
 from fedtheory.selection.uniform import Uniform
 from tests.engine.plain import in_plain_python
 
-WELLS = ("tilt", "wells")
+WELLS = ("wells",)
 
 
 def federation(kind="isotropic", num_clients=6, dim=3, seed=0):
     rng = np.random.default_rng(seed)
     if kind in WELLS:
         share, tilted = rng.dirichlet(np.ones(num_clients)), rng.normal(size=(num_clients, dim))
-        wells = rng.uniform(0.5, 2, (num_clients, dim))
-        if kind == "tilt":
-            return ft.federation.NonconvexFederation.tilt(wells[0], tilted, share)
-        return ft.federation.NonconvexFederation(wells, rng.normal(size=(num_clients, dim)), 0.1 * tilted, share)
+        return ft.federation.NonconvexFederation(rng.uniform(0.5, 2, dim), tilted, share)
     curvatures = {
         "isotropic": rng.uniform(1, 5, num_clients),
         "diagonal": rng.uniform(1, 5, (num_clients, dim)),

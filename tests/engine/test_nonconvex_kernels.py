@@ -9,8 +9,7 @@ from fedtheory.federation import NonconvexFederation
 from tests.engine.local_training import by_hand, by_kernel
 
 FED = NonconvexFederation(
-    amplitudes=[[2.0, 0.5], [1.5, 3.0], [0.7, 1.1]],
-    centers=[[1.0, -2.0], [0.5, 1.0], [-1.0, 0.25]],
+    amplitudes=[2.0, 0.5],
     tilts=[[0.3, -0.1], [-0.2, 0.4], [-0.3, 0.05]],
     weights=[0.2, 0.3, 0.5],
 )
@@ -31,7 +30,7 @@ def test_a_report_is_the_mean_of_the_losses_where_the_steps_begin_and_0_if_nobod
 def test_far_from_its_center_a_well_is_as_high_as_its_amplitude(far: float) -> None:
     """Beside such squares nothing is left of the one in ``1 / (1 + t^2)``."""
     work = LocalWork(0.0, 0.0, 0.0, 0.0, 0, by_epoch=False, track_losses=False)
-    flat = NonconvexFederation([[2.0, 0.5]] * 2, [[1.0, -2.0]] * 2, np.zeros((2, 2)), [0.5, 0.5])
+    flat = NonconvexFederation([2.0, 0.5], np.zeros((2, 2)), [0.5, 0.5])
     family, losses = layout(flat, work), np.empty(1)
-    family.losses(family.arrays, np.array([far, 3.0]), np.array([1]), 0, np.random.default_rng(0), losses)
+    family.losses(family.arrays, np.array([far, 5.0]), np.array([1]), 0, np.random.default_rng(0), losses)
     assert losses[0] == pytest.approx(2.0 + 0.5 * 25 / 26, rel=1e-15)

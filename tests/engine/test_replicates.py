@@ -27,9 +27,14 @@ def run(num_replicates, num_threads, progress=None):
 
 @pytest.mark.skipif(PLAIN_PYTHON, reason="nothing is compiled")
 def test_a_first_run_states_how_long_it_compiles_and_plain_rules_that_they_are_slow(monkeypatch):
-    said = []
+    said: list[str] = []
+
+    def announced(text):
+        said.append(text)
+        return contextlib.nullcontext()
+
     for module in (execution, replicates):
-        monkeypatch.setattr(module, "announced", lambda text: said.append(text) or contextlib.nullcontext())
+        monkeypatch.setattr(module, "announced", announced)
     fed = ft.QuadraticFederation([1.0, 2.0], [[0.0], [1.0]], [0.5, 0.5])
     for strategy in (ft.selection.Proportional(1), lambda rng, weights, losses: [0]):
         ft.fedavg(fed, strategy, num_rounds=1, step_size=0.1)

@@ -68,6 +68,10 @@ _EXACT = {
     # of objectives that no run has
     "fedavg.transformed_gap": set[str](),
     "fedavg.transformed_gap.printed": set[str](),
+    # of methods that no run has
+    "fedlin.corrected_round": set[str](),
+    "fedsplit.split_round": set[str](),
+    "ef21.polyak_gap": set[str](),
     # about the gradients at one model, whose dissimilarity no run tells
     "stationary.inconsistency": set[str](),
     "stationary.inconsistency.printed": set[str](),
@@ -310,6 +314,8 @@ def truths(case, rng):
         "squared_weight_optimum_gradient2": float(p**2 @ (at_optimum**2).sum(axis=1)),
         "mean_gradient2": float(p @ (gradients**2).sum(axis=1)),
         "squared_weight_gradient2": float(p**2 @ (gradients**2).sum(axis=1)),
+        "variate_error2": float(p @ (at_optimum**2).sum(axis=1)),  # control variates of 0
+        "control_weight": 9.0,
         "priority_weight": 1.0,
         **({"squared_weights": 1.0} if case.name.startswith("fedalign") else {}),
         "included_gap": worst,

@@ -1,4 +1,4 @@
-"""Drift, bias and variance of averaging with a fixed step size, against runs and recursions in full matrices."""
+"""Drift of averaging with a fixed step size, against steps in full matrices."""
 
 from fractions import Fraction as Q
 
@@ -7,7 +7,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory.errors import AssumptionViolated
-from fedtheory.exact.constant_steps import average_drift, extrapolated_error, stationary_error
+from fedtheory.exact.constant_steps import average_drift
 from fedtheory.instances.stationary_points import StationaryPoints
 from fedtheory.selection.full import Full
 
@@ -63,42 +63,3 @@ def test_the_drift_of_a_run_is_an_argument_of_its_bound():
     assert ((after - LINE.minimizer) ** 2).sum() <= bound(**known)
     with pytest.raises(AssumptionViolated, match=r"covers equal local_steps for all clients, got \[1, 2\]"):
         ft.exact.for_run(bound, LINE, Full(), **run | {"local_steps": [1, 2]})
-
-
-@FORMS
-def test_the_limit_has_the_moments_of_a_long_run(form):
-    """A recursion of means and covariances, step by step in full matrices."""
-    fed, tau, eta, sigma2 = federation(form), 3, 0.4, 0.7
-    mean, cov = np.zeros(2), np.zeros((2, 2))
-    identity = np.eye(2)
-    for _ in range(60):
-        means, left, noise = np.zeros(2), np.zeros((2, 2)), np.zeros((2, 2))
-        for p, H, c in zip(fed.weights, fed.matrices, fed.centers, strict=True):
-            y, own, kept = mean, np.zeros((2, 2)), identity
-            for _ in range(tau):
-                A = identity - eta * H
-                y, own, kept = y - eta * H @ (y - c), A @ own @ A.T + eta**2 * sigma2 / 2 * identity, A @ kept
-            means, left, noise = means + p * y, left + p * kept, noise + p**2 * own
-        mean, cov = means, left @ cov @ left.T + noise
-    found = stationary_error(fed, tau, eta, sigma2)
-    np.testing.assert_allclose(found.bias, mean - fed.minimizer, rtol=1e-10, atol=1e-13)
-    np.testing.assert_allclose(found.covariance, cov, rtol=1e-10, atol=1e-13)
-    gap = np.trace(fed.mean_curvature @ (found.covariance + np.outer(found.bias, found.bias))) / 2
-    expected = ft.exact.expected_gap(fed, Full(), 60, tau, eta, np.zeros(2), sigma2)[-1]
-    assert gap == pytest.approx(expected, rel=1e-10)
-
-
-def test_the_bias_is_the_rational_stationary_point():
-    hessians, centers = (((Q(1),),), ((Q(2),),)), ((Q(0),), (Q(5),))
-    exact = StationaryPoints(hessians, centers, (Q(1, 2),) * 2)
-    bias = float(exact.averaging(Q(1, 4), (3, 3))[0] - exact.minimizer[0])
-    rest = float(exact.romberg(Q(1, 4), 3)[0] - exact.minimizer[0])
-    assert stationary_error(LINE, 3, 0.25).bias[0] == pytest.approx(bias, rel=1e-12)
-    assert extrapolated_error(LINE, 3, 0.25).bias[0] == pytest.approx(rest, rel=1e-12)
-
-
-def test_extrapolation_adds_the_variances_of_two_independent_runs():
-    one, other = (stationary_error(LINE, 2, eta, 1.0) for eta in (0.25, 0.5))
-    found = extrapolated_error(LINE, 2, 0.25, 1.0)
-    bias, variance = 2 * one.bias[0] - other.bias[0], 4 * one.covariance[0, 0] + other.covariance[0, 0]
-    assert found.distance2 == pytest.approx(bias**2 + variance)

@@ -165,7 +165,7 @@ def test_sampled_models_are_reproducible_and_of_the_asked_spread():
     models = sampled_models(FED, 2000, spread=3.0, rng=1)
     assert np.array_equal(models, sampled_models(FED, 2000, spread=3.0, rng=1))
     reach = np.linalg.norm(FED.local_minimizers - FED.minimizer, axis=1).max()
-    # The standard deviation of 4000 normal numbers has relative error 1.1 %.
+    # The standard deviation of 4000 normal numbers has relative error 1.1%.
     assert np.std(models - FED.minimizer) == pytest.approx(3 * reach, rel=0.06)
 
 

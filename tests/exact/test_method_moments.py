@@ -99,10 +99,16 @@ DIAGONAL = ft.QuadraticFederation(rng.uniform(0.5, 3, (4, 2)), CENTERS_IN_THE_PL
 RUN = {"num_rounds": 6, "local_steps": 3, "initial": [2.0, -1.0], "gradient_noise": 0.5}
 
 
+# Every method with every strategy, and with curvatures of both kinds.
+SIMULATED = [
+    (name, (DIAGONAL, FULL)[(i + j) % 2], strategy)
+    for i, name in enumerate(METHODS)
+    for j, strategy in enumerate([Full(), Uniform(2), Independent(2.0, probabilities="uniform")])
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("strategy", [Full(), Uniform(2), Independent(2.0, probabilities="uniform")], ids=repr)
-@pytest.mark.parametrize("fed", [DIAGONAL, FULL], ids=["diagonal", "full"])
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize(("name", "fed", "strategy"), SIMULATED)
 def test_simulations_with_noise_have_the_expected_gap_as_their_mean(name, fed, strategy):
     known = {**RUN, "method": METHODS[name][0], "step_size": np.tile([0.05, 0.04, 0.06], 6)}
     gaps = ft.fedavg(fed, strategy, num_replicates=4000, rng=1, **known).gap

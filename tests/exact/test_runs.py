@@ -157,7 +157,7 @@ def test_lemmas_about_no_steps_and_about_single_ones_take_fewer_options_for_gran
 
 PRIORITY = ft.federation.prioritize(EIGHT, (True,) * 5 + (False,) * 3)
 ALIGNED = LossMatching(tuple(PRIORITY.priority), PRIORITY.shares)
-WELLS = ft.federation.NonconvexFederation.hetero([[1.0], [2.0]], [[0.0], [1.0]], [0.5, 0.5])
+WELLS = ft.federation.NonconvexFederation([1.5], [[1.0], [-1.0]], [0.5, 0.5])
 SOFTMAX = ft.SoftmaxFederation(ft.datasets.synthetic(1.0, 1.0, num_clients=3, rng=0), 0.1)
 SOMETIMES = Available(Uniform(2), BernoulliAvailability(0.5))
 STEP = {"step_size": 0.001}

@@ -179,7 +179,7 @@ def test_the_bound_holds_in_the_mean_with_noise(kind):
         sigma2 = 10.0 ** rng.integers(-1, 4)
         bound = gradient_bound(fed, np.zeros(3), sizes, gradient_noise=sigma2)
         worst = noisy_gradient2(fed, np.zeros(3), sizes, local_steps=3, sigma2=sigma2, rng=rng, num_replicates=400)
-        # 400 replicates of 2 gradients: a chi-square mean has relative error (2/3/800)^(1/2) = 3 %; five of them.
+        # 400 replicates of 2 gradients: a chi-square mean has relative error (2/3/800)^(1/2) = 3%; five of them.
         assert worst <= bound.G2 * 1.15
 
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory.sampling.correlated import JointLaw
 
 
 def held() -> dict[str, Any]:
@@ -17,11 +16,10 @@ def held() -> dict[str, Any]:
     return {
         "quadratics": quadratics,
         "diagonal quadratics": ft.QuadraticFederation(rng.uniform(1, 2, (2, 3)), rng.normal(size=(2, 3)), [0.5, 0.5]),
-        "wells": ft.federation.NonconvexFederation.tilt([1.0], [[1.0], [2.0]], [0.5, 0.5]),
+        "wells": ft.federation.NonconvexFederation([1.0], [[1.0], [2.0]], [0.5, 0.5]),
         "data": data,
         "softmax": ft.SoftmaxFederation(data, weights=[0.5, 0.25, 0.25]),
         "priority": ft.federation.prioritize(quadratics, [True, False]),
-        "law of sets": JointLaw(np.array([[True, False], [True, True]]), np.array([0.5, 0.5])),
     }
 
 

@@ -3,14 +3,13 @@
 import itertools
 from fractions import Fraction
 
-import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from fedtheory.datasets.bundled import wine
+from fedtheory.datasets.synthetic_softmax import synthetic
 from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.federation._cross_entropy import sample_losses
 from fedtheory.federation.client_data import FederatedData
@@ -140,7 +139,7 @@ def test_smoothness_with_fewer_samples_than_features_is_the_same_bound():
 
 @pytest.mark.parametrize("l2", [1e-4, 1e-2, 1.0])
 def test_minimizers_have_a_tiny_gradient_and_no_other_solver_goes_below(l2):
-    fed = SoftmaxFederation(wine(4, rng=1), l2)
+    fed = SoftmaxFederation(synthetic(1, 1, 4, rng=1, num_features=13, num_classes=3, max_samples=50), l2)
     assert np.linalg.norm(fed.gradient(fed.minimizer)) <= 1e-10
     start = np.random.default_rng(0).standard_normal(fed.dim)
     rival = minimize(fed.loss, start, jac=fed.gradient, method="L-BFGS-B", options={"maxiter": 2000})
@@ -151,7 +150,7 @@ def test_minimizers_have_a_tiny_gradient_and_no_other_solver_goes_below(l2):
 
 
 def test_local_minimizers_are_the_minimizers_of_the_clients_alone():
-    fed = SoftmaxFederation(wine(4, rng=1), l2=0.01)
+    fed = SoftmaxFederation(synthetic(1, 1, 4, rng=1, num_features=13, num_classes=3, max_samples=50), l2=0.01)
     for k in range(4):
         alone = SoftmaxFederation(fed.data.take([k]), l2=0.01)
         np.testing.assert_allclose(fed.local_minimizers[k], alone.minimizer, atol=2e-10 / 0.01)
@@ -163,7 +162,7 @@ def test_local_minimizers_are_the_minimizers_of_the_clients_alone():
 
 def test_the_minimizer_of_thousands_of_parameters_is_that_of_the_few_that_matter():
     # Features that are 0 keep their coefficients at 0; so many are solved for without a Hessian.
-    few = SoftmaxFederation(wine(4, rng=1), l2=0.01)
+    few = SoftmaxFederation(synthetic(1, 1, 4, rng=1, num_features=13, num_classes=3, max_samples=50), l2=0.01)
     padded = np.hstack([few.data.features, np.zeros((few.data.num_samples, 700))])
     many = SoftmaxFederation(FederatedData(padded, few.data.labels, few.data.offsets, few.data.num_classes), l2=0.01)
     assert many.dim > 2000
@@ -273,59 +272,11 @@ def test_without_a_ridge_term_what_needs_it_is_refused_and_training_is_not():
     assert fed.loss(w) < np.log(3)
 
 
-def frequencies(ones, zeros):
-    """Samples without features that tell them apart: the best model predicts the shares, its loss is their entropy."""
-    labels = [1] * ones + [0] * zeros
-    return SoftmaxFederation(FederatedData.from_clients([(np.zeros((ones + zeros, 1)), labels)]))
-
-
-def test_the_infimum_of_mere_frequencies_is_their_entropy():
-    for ones, zeros in itertools.product(range(1, 9), repeat=2):
-        lower, upper = frequencies(ones, zeros).infimum
-        n = ones + zeros
-        with mpmath.workdps(40):
-            entropy = sum(mpmath.mpf(c) / n * mpmath.log(mpmath.mpf(n) / c) for c in (ones, zeros))
-            # Certified: no slack for rounding.
-            assert lower <= entropy <= upper
-        # The dual point is feasible to n + 12 roundings of terms below 2, which is charged for models of norm 1e6.
-        assert upper - lower < 1e6 * (n + 12) * 2 * EPS
-
-
-def test_the_infimum_of_separable_samples_is_between_zero_and_almost_zero():
-    fed = SoftmaxFederation(FederatedData.from_clients([([[-1.0], [1.0]], [0, 1])]))
-    lower, upper = fed.infimum
-    assert lower == 0
-    assert 0 < upper < 1e-6
-
-
-@given(seeds)
-@settings(max_examples=15)
-def test_the_infimum_lies_between_its_certified_bounds(seed):
-    fed, rng = random_federation(seed, l2=0.0, sizes=(12, 20), num_classes=2, num_features=1)
-    lower, upper = fed.infimum
-    rival = minimize(fed.loss, rng.standard_normal(fed.dim), jac=fed.gradient, options={"gtol": 1e-9})
-    assert lower <= rival.fun + 1e-12
-    if np.linalg.norm(rival.x) < 1e3:
-        assert upper <= rival.fun + 1e-7
-
-
-def test_with_a_ridge_term_the_infimum_is_the_minimum():
-    fed, _ = random_federation(0)
-    lower, upper = fed.infimum
-    assert lower <= fed.minimum <= upper
-    # 10 samples, 3 columns, 3 classes and 8 more roundings, on both sides, of 1 + F + 2 max |W||x|, which is below 16.
-    assert upper - lower <= 1e-20 / fed.l2 + 2 * 24 * 16 * EPS
-
-
 @pytest.mark.parametrize("scale", [1e6, 1e100])
 def test_features_of_very_large_scale_give_honest_answers(scale):
     fed = SoftmaxFederation(FederatedData.from_clients([([[scale], [-scale]], [0, 1])]), l2=1e-6)
     with pytest.raises(OracleError, match="scale the features"):
         _ = fed.minimizer
-    # Separable samples: without a ridge term the infimum is 0. The zero model's loss is log 2 < 1, up to 14 roundings.
-    lower, upper = SoftmaxFederation(fed.data).infimum
-    assert lower == 0
-    assert 0 < upper <= np.log(2) + 14 * 2 * EPS
 
 
 def test_accuracy_is_the_share_of_largest_logits_at_the_labels():
@@ -353,8 +304,8 @@ def test_zero_weights_leave_clients_out_of_the_objective_but_keep_their_losses()
     assert np.linalg.norm(some.gradient(some.minimizer)) <= 1e-10
 
 
-@pytest.mark.parametrize(("scale", "width"), [(1e5, 1e-8), (1e6, 1e-6)])
-def test_beside_large_features_a_tiny_ridge_term_is_not_lost(scale, width):
+@pytest.mark.parametrize("scale", [1e5, 1e6])
+def test_beside_large_features_a_tiny_ridge_term_is_not_lost(scale):
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(60, 3)) * scale, rng.integers(0, 3, 60)
     fed = SoftmaxFederation(FederatedData.from_clients([(x[:30], y[:30]), (x[30:], y[30:])]), l2=1e-8)
@@ -362,4 +313,3 @@ def test_beside_large_features_a_tiny_ridge_term_is_not_lost(scale, width):
     np.testing.assert_allclose(
         fed.minimizer.reshape(3, -1).sum(axis=0), 0, atol=1e-2
     )  # a shift costs l2 times its size
-    assert fed.infimum.lower <= fed.minimum <= fed.infimum.upper <= fed.infimum.lower + width

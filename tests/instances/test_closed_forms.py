@@ -11,8 +11,6 @@ from fedtheory.instances.control_variates import (
     ScaffnewState,
     _round_of_coordinate,
     control_potential,
-    disagreement_map,
-    disagreement_radius,
     mean_potentials,
     potential,
     scaffnew_step,
@@ -21,8 +19,9 @@ from fedtheory.instances.control_variates import (
 )
 from fedtheory.instances.federations import RationalQuadratics
 from fedtheory.instances.stationary_points import StationaryPoints
+from fedtheory.instances.vectors import vector
 
-ZERO = (Q(0),)
+ZERO = vector(0)
 EIGHTH = {"step_size": Q(1, 8), "local_steps": 2}
 
 
@@ -44,10 +43,10 @@ def test_three_rounds_of_scaffold_and_their_potentials() -> None:
 
 
 def test_a_server_that_starts_off_the_mean_of_control_variates_rests_elsewhere() -> None:
-    assert scaffold_limit(two(), (Q(0),), **EIGHTH) == (Q(4),)
-    assert scaffold_limit(two(), (Q(1),), **EIGHTH) == (Q(18, 5),)
+    assert scaffold_limit(two(), vector(0), **EIGHTH) == (Q(4),)
+    assert scaffold_limit(two(), vector(1), **EIGHTH) == (Q(18, 5),)
     one = RationalQuadratics(((Q(2),),), ((Q(3),),), (Q(1),), (Q(0),))
-    assert scaffold_limit(one, (Q(1, 3),), **EIGHTH) == (Q(3) - Q(1, 6),)
+    assert scaffold_limit(one, vector(Q(1, 3)), **EIGHTH) == (Q(3) - Q(1, 6),)
 
 
 def test_option_one_diverges_where_option_two_does_not() -> None:
@@ -73,27 +72,8 @@ def test_scaffnew_over_all_coins() -> None:
         assert [2 * mean for mean in means] == list(expected)
 
 
-def test_the_long_run_of_disagreement() -> None:
-    assert disagreement_radius(Q(3, 4), Q(1, 2)) == pytest.approx(0.643776178403, rel=1e-11)
-    assert disagreement_radius(Q(9, 10), Q(1, 4)) == pytest.approx(0.860258719171, rel=1e-11)
-
-
-def test_second_moments_of_equal_clients_move_as_all_coins_say() -> None:
-    fed, p, gamma = two(curvatures=(1, 1)), Q(1, 2), Q(1, 4)
-    state = ScaffnewState(((Q(1),), (Q(4),)), ((Q(2),), (Q(-2),)))
-
-    at_best, scale = fed.gradients(fed.minimizer), gamma / p
-    u = state.models[0][0] - Q(5, 2)
-    v = scale * (state.variates[0][0] - at_best[0][0])
-    rows = disagreement_map(1 - gamma, p)
-    moved = [sum(a * b for a, b in zip(row, (u * u, u * v, v * v), strict=True)) for row in rows]
-    mean = Q(5, 2) - fed.minimizer[0]
-    expected = ((1 - gamma) * mean) ** 2 + moved[0] + moved[2]
-    assert mean_potentials(fed, state, 1, step_size=gamma, probability=p)[1] == expected
-
-
 def test_control_variates_of_another_mean_rest_where_the_gradient_is_that_mean() -> None:
-    state = ScaffnewState((ZERO,) * 2, ((Q(1),), (Q(1),)))
+    state = ScaffnewState((ZERO,) * 2, (vector(1), vector(1)))
     for _ in range(60):
         state = scaffnew_step(two(), state, step_size=Q(1, 4), probability=Q(1), falls=True)
     assert float(state.models[0][0]) == pytest.approx(22 / 5, rel=1e-12)
@@ -143,7 +123,7 @@ def test_simulated_scaffold_is_the_exact_one_on_weighted_clients() -> None:
         tuple((Q(int(a), 4), Q(int(b), 4)) for a, b in rng.integers(1, 9, (3, 2))),
         tuple((Q(int(a)), Q(int(b))) for a, b in rng.integers(-5, 6, (3, 2))), (Q(1, 2), Q(1, 4), Q(1, 4)), (Q(0),) * 3,
     )  # fmt: skip
-    start = (Q(0), Q(0))
+    start = vector(0, 0)
     state, run = Controlled(start, start, (start,) * 3), {"num_rounds": 8, "local_steps": 3, "step_size": 0.125}
     for _ in range(8):
         state = scaffold_round(fed, state, step_size=Q(1, 8), local_steps=3)

@@ -75,7 +75,7 @@ def scaffold(state: dict[str, Any], r: Round) -> float:
     return float(r.x + r.mean({k: y - r.x for k, y in ends.items()}))
 
 
-# With one coordinate TopK(1) sends all of a message, and ScaledSign() as well; half of it is another contraction.
+# With one coordinate TopK(1) sends all of a message; half of it is another contraction.
 def compressed(state: dict[str, Any], r: Round) -> float:
     return r.x + r.mean({k: (r.trained(k) - r.x) / 2 for k in r.clients})
 

@@ -155,9 +155,7 @@ def test_feddyn_is_what_two_scalar_clients_give_by_hand() -> None:
 DATA = ft.datasets.synthetic(1.0, 1.0, num_clients=3, rng=1, num_features=4, num_classes=3)
 FAMILIES: dict[str, Any] = {
     "full": PLANE,
-    "wells": ft.federation.NonconvexFederation(
-        [[1.0, 2.0], [1.5, 0.5]], [[0.0, 1.0], [1.0, -1.0]], [[0.1, 0.0], [-0.1, 0]], [0.5, 0.5]
-    ),
+    "wells": ft.federation.NonconvexFederation([1.0, 2.0], [[0.1, 0.0], [-0.1, 0]], [0.5, 0.5]),
     "softmax": ft.SoftmaxFederation(DATA, l2=0.1),
     "perceptron": ft.PerceptronFederation(DATA, hidden=(3,)),
 }

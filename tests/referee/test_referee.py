@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from fractions import Fraction as Q
 from pathlib import Path
@@ -339,3 +341,14 @@ def test_a_bound_below_the_closed_form_is_not_called_proved() -> None:
     assert not found.is_at_most(value - mu / 1000, short)
     with pytest.raises(ValueError, match="inequalities"):
         found.is_at_most(value, lambda mu: [mu > 0])
+
+
+@pytest.mark.slow
+def test_libraries_are_imported_before_a_time_limit_could_interrupt_their_import() -> None:
+    # No section begins in this time, so that nothing else imports them.
+    work = (
+        "import sys, fedtheory.bounds.sgd as sgd; from fedtheory.referee import referee; referee(sgd.drawn_step,"
+        " claims=(), seconds=1e-9); print({'cvxpy', 'scipy.optimize', 'sympy'} - {*sys.modules})"
+    )
+    ran = subprocess.run([sys.executable, "-c", work], capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines()[-1] == "set()"

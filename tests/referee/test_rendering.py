@@ -49,7 +49,7 @@ def review(text: str = "a sentence") -> Review:
     return Review(
         text, text, 5, 120.0, 33.125,
         StatedTheorem(
-            text, "remembered", text, text, "<=", (Summand(text, "2*L*excess", "2L", "<math><mi>L</mi></math>"),),
+            text, "remembered", text, "<=", (Summand(text, "2*L*excess", "<math><mi>L</mi></math>"),),
             (text,), (text,), AT, {text: (Q(1, 2), text)}, text,
         ),
         Verdict("refuted", 23, 7, {text: (Q(1, 16), Q(1, 2))},
@@ -57,7 +57,7 @@ def review(text: str = "a sentence") -> Review:
         Tightness((Axis("kappa", (2, 100)), Axis(text, (1, 3))), cells, text, text),
         LooseSummands(AT, (Coefficient(text, (text,), Q(3, 4), Q(81, 100)),), text, text),
         ForAllConstants(
-            ClosedFormFound(text, text, (text,), True, False, text, f"``` {text}", text, NO_RESULT),
+            ClosedFormFound(text, (text,), True, False, text, f"``` {text}", text, NO_RESULT),
             RateFound(Q(9, 10), AT, text),
         ),
         MachineCheck((Certificate(text, AT, False, text),), CoqFile(text, text, None, text)),

@@ -4,12 +4,24 @@
 
 from fractions import Fraction
 from itertools import product
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
-from fedtheory.sampling import JointLaw, estimator_variance, smallest_uniform_v, variance, variance_bound
+from fedtheory.sampling import estimator_variance, smallest_uniform_v, variance, variance_bound
 from fedtheory.sampling.probability_matrices import admissibility_margin
+
+
+class JointLaw(NamedTuple):
+    """Sets, one per row, with their probabilities."""
+
+    members: Any
+    probabilities: Any
+
+    @property
+    def matrix(self):
+        return (self.members * self.probabilities[:, None]).T @ self.members
 
 
 def random_law(rng, n):

@@ -34,9 +34,6 @@ REFUSED: list[tuple[Callable[..., Any], list[Any]]] = [
     )),
     (power_of_choice_inclusion, [HALVES, [1, NAN], 1, 2]),
     (power_of_choice_inclusion, [[0.0, 0.0], [1, 2], 1, 1]),
-    (s.JointLaw, [[[1, 0]], [1.0]]),
-    (s.JointLaw, [[[True, False]], [0.5]]),
-    (s.JointLaw, [[[True, False]], HALVES]),
     (probability_matrix, [[[0.5, 0.2]]]),
     (probability_matrix, [[[0.5, 0.2], [0.3, 0.5]]]),
     (probability_matrix, [[[0.5, 0.6], [0.6, 0.5]]]),  # more often together than alone

@@ -8,7 +8,7 @@ import pytest
 
 from fedtheory.valuation import permutations as gtg
 from fedtheory.valuation.games import Game, shapley
-from fedtheory.valuation.permutations import gtg_shapley, marginals, permutation_shapley, sweep
+from fedtheory.valuation.permutations import gtg_shapley, marginals, sweep
 
 
 def random_game(num_players: int, seed: int) -> Any:
@@ -34,19 +34,6 @@ def test_every_player_is_first_exactly_once_in_a_sweep() -> None:
     assert all(sorted(order) == list(range(5)) for order in orders)
     rests = {tuple(order[1:]) for seed in range(200) for order in sweep(3, np.random.default_rng(seed))}
     assert rests == {rest for first in range(3) for rest in itertools.permutations(set(range(3)) - {first})}
-
-
-@pytest.mark.parametrize("first", ["any", "each"])
-def test_estimates_cover_the_exact_values_as_often_as_their_errors_say(first: str) -> None:
-    utility = random_game(4, seed=1)
-    exact = shapley(utility, 4)
-    scores = []
-    for seed in range(150):
-        found = permutation_shapley(utility, 4, num_permutations=120, first=first, rng=seed)
-        scores.append((found.values - exact) / found.standard_errors)
-    # 600 scores of variance about 1: their mean is within 5 standard errors of 0, and their square within 5 of 1.
-    assert abs(np.mean(scores)) < 5 / np.sqrt(600)
-    assert abs(np.mean(np.square(scores)) - 1) < 5 * np.sqrt(2 / 600) + 0.1  # 30 sweeps: Student's tails
 
 
 def test_gtg_stops_between_rounds_when_the_round_changed_nothing() -> None:
@@ -119,8 +106,6 @@ def test_a_hard_game_ends_after_fifty_orders_per_player() -> None:
 def test_the_same_seed_gives_the_same_bits() -> None:
     first, second = (gtg_shapley(random_game(4, 0), 4, rng=7) for _ in range(2))
     assert first.values.tobytes() == second.values.tobytes()
-    other = permutation_shapley(random_game(4, 0), 4, num_permutations=5, rng=8)
-    assert other.values.tobytes() != permutation_shapley(random_game(4, 0), 4, num_permutations=5).values.tobytes()
 
 
 @pytest.mark.parametrize("n", [21, 40])

@@ -123,7 +123,7 @@ def test_twenty_players_are_enough_and_one_more_is_refused_with_the_way_out() ->
     table = np.array([number.bit_count() for number in range(1 << n)], dtype=float) ** 2
     # By symmetry everybody gets n^2 / n.
     np.testing.assert_allclose(shapley(table, n), np.full(n, float(n)), rtol=1e-12)
-    with pytest.raises(ValueError, match=r"at most 20 for exact values .*, got 21; permutation_shapley"):
+    with pytest.raises(ValueError, match=r"at most 20 for exact values .*, got 21; gtg_shapley"):
         shapley(len, 21)
 
 

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from fedtheory.federation.client_data import FederatedData
 from fedtheory.federation.softmax import SoftmaxFederation
-from fedtheory.valuation import softmax as coalitions
 from fedtheory.valuation.axioms import efficiency
 from fedtheory.valuation.games import shapley, utility_table
 from fedtheory.valuation.softmax import softmax_utilities
@@ -49,7 +48,6 @@ def naive(before, models, weights, x, y) -> Any:
     st.integers(0, 2**32),
 )
 def test_the_fast_table_equals_one_matrix_product_per_coalition(players, samples, classes, scale, seed):
-    """Margins of 1e6 take the road with a shift, those of 30 one logarithm for few samples."""
     game = draw(players, samples, classes=classes, scale=scale, seed=seed)
     fast, slow = softmax_utilities(*game), utility_table(naive(*game), players)
     largest = np.abs(game[1]).max() * (np.abs(game[3]).sum(axis=1).max() + 1) + np.log(classes)
@@ -63,21 +61,6 @@ def test_clients_of_very_different_sizes_do_not_blur_each_other():
     fast = softmax_utilities(before, models, weights, x, y)
     slow = utility_table(naive(before, models, weights, x, y), 4)
     np.testing.assert_allclose(fast, slow, atol=60 * EPS)
-
-
-def test_compiled_and_plain_kernels_agree():
-    before, models, weights, x, y = draw(3, 70, seed=1)
-    logits = np.einsum("sf,kcf->skc", np.column_stack([x, np.ones(70)]), models.reshape(3, 3, 3))
-    tables = []
-    for plain in (False, True):
-        kernels: Any = (coalitions.to_margins, coalitions.add_losses)
-        to_margins, add_losses = (getattr(kernel, "py_func", kernel) if plain else kernel for kernel in kernels)
-        margins, totals = np.zeros((2, 3, 2, coalitions.BLOCK)), np.zeros(8)
-        to_margins(logits, y, margins)
-        add_losses(margins, weights, 70, totals)
-        tables.append(totals)
-    np.testing.assert_allclose(tables[0], tables[1], rtol=1e-13)
-    np.testing.assert_allclose(-tables[0][1:] / 70, softmax_utilities(before, models, weights, x, y)[1:], rtol=1e-13)
 
 
 def test_values_of_a_round_hand_out_the_drop_of_validation_loss():
@@ -121,7 +104,6 @@ def test_logits_are_taken_up_to_their_limit(exponent: int) -> None:
         ({"features": np.ones((0, 2)), "labels": []}, "at least one validation sample"),
         ({"labels": [0, 3]}, r"labels must be in 0..2, got 3 at index 1"),
         ({"weights": [1.0, 0.0, 1.0]}, "got 0.0 at index 1"),
-        ({"weights": [1.0, 1.5e100, 1.0]}, r"within a factor of 1e\+100, got 1 and 1\.5e\+100"),
         ({"models": np.full((3, 9), -1e200)}, r"logits of models must be at most 1e\+100"),
         ({"models": np.ones((21, 9)), "weights": np.ones(21)}, "at most 20"),
         ({"features": np.ones((2, 3))}, r"columns with f = 3"),

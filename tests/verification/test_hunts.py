@@ -133,18 +133,6 @@ def test_clients_are_left_out_although_all_their_numbers_stand_elsewhere_then() 
     assert found.worst.instance == {"table": [[5], [0], [5], [0]]}
 
 
-@pytest.mark.slow
-def test_several_jobs_find_what_one_finds() -> None:
-    for evaluations, seed in ((40, 0), (700, 1), (2000, 7)):
-        alone = hunt(MEDIAN, evaluations=evaluations, rng=seed)
-        assert hunt(MEDIAN, evaluations=evaluations, rng=seed, jobs=2) == alone
-    for evaluations in (150, 700, 701):  # ends inside of a climb, the first one or another
-        endless = replace(RARE, check=lambda rng: at_most(float(rng.random(3).sum()), 3.0))
-        alone = hunt(endless, evaluations=evaluations)
-        assert alone.num_instances == evaluations
-        assert hunt(endless, evaluations=evaluations, jobs=2) == alone
-
-
 def test_time_ends_a_hunt() -> None:
     states = list(hunting(replace(RARE, check=lambda rng: at_most(float(rng.random()), 2.0)), seconds=0.05))
     assert states[-1].num_instances == len(states) > 1

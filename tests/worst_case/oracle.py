@@ -368,14 +368,11 @@ class Term:
         said = self.said.stochastic_gradient(x.said, variance=variance, name=name)
         return self.run.bound(said, exact + self.run.noise(said, slope, x.true, own))
 
-    def inexact_gradient(self, x: V, *, relative: Q | None = None, absolute: Q | None = None) -> V:
+    def inexact_gradient(self, x: V, relative: Q) -> V:
         slope = self.slope(x.true)
-        off = wobble(slope) * float(relative or 0)
-        if absolute is not None:
-            off = float(absolute) * wobble(slope) / np.maximum(np.linalg.norm(slope, axis=-1, keepdims=True), 1e-9)
-        said = self.said.inexact_gradient(x.said, relative=relative, absolute=absolute)
+        said = self.said.inexact_gradient(x.said, relative=relative)
         self.run.settled()
-        return self.run.bound(said, slope + off)
+        return self.run.bound(said, slope + wobble(slope) * float(relative))
 
     def proximal(self, x: V, step: Q) -> V:
         said = self.said.proximal(x.said, step)

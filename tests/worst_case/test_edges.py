@@ -1,16 +1,13 @@
 """Edge cases of programs: rejected ones, and laws that hold in all cases."""
 
 from fractions import Fraction as Q
-from typing import Any
+from itertools import combinations
 
 import numpy as np
 import pytest
 
-from fedtheory.worst_case import skewed_selection
-from fedtheory.worst_case.federated_averaging import fedavg
+from fedtheory.worst_case import Problem, skewed_selection
 from fedtheory.worst_case.instances import vertices
-
-CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": 1, "distance2": 1, "objective_gap": Q(1, 2)}
 
 
 @pytest.mark.parametrize("num", [1, 2, 3, 5])
@@ -34,8 +31,13 @@ def test_numbers_of_a_horizon_are_rounded_to_their_own_side_and_keep_their_digit
 def test_parabolas_of_three_clients_of_which_the_last_gradient_follows_from_the_others_attain_their_worst_case() -> (
     None
 ):
-    worst = fedavg(
-        1, Q(1, 4), **CLASS, sampling="distinct", num_clients=3, num_selected=2, objective="gap", functions="quadratic"
-    )
+    p = Problem()
+    clients = [p.function(mu=Q(1, 10), L=1, quadratic=True, minimum=0) for _ in range(3)]
+    F = p.mean(clients)
+    best, w = F.minimizer(p.origin, objective_gap=Q(1, 2)), p.point("start")
+    p.at_most((w - best).square, 1, "distance2")
+    models = [client.step(w, Q(1, 4)) for client in clients]
+    p.maximize(p.mean([F.value(p.mean(pair)) for pair in combinations(models, 2)]) - F.value(best))
+    worst = p.solve()
     assert worst.instance().run() == pytest.approx(float(worst.enclosure[0]), rel=1e-9)
     assert worst.relative_width < 1e-5

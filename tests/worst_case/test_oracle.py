@@ -106,8 +106,7 @@ VERBS: dict[str, Verb] = {
     "line_search": lambda run, t, w: t.line_search(w, t.gradient(w)),
     "linear_minimizer": lambda run, t, w: t.linear_minimizer(w),
     "stochastic_gradient": lambda run, t, w: t.stochastic_gradient(w),
-    "inexact_gradient, relative": lambda run, t, w: t.inexact_gradient(w, relative=Q(1, 3)),
-    "inexact_gradient, absolute": lambda run, t, w: t.inexact_gradient(w, absolute=Q(1, 3)),
+    "inexact_gradient": lambda run, t, w: t.inexact_gradient(w, Q(1, 3)),
     "compressed": lambda run, t, w: run.compressed(w, Q(1, 4)),
     "minimizer": lambda run, t, w: w - t.minimizer(),
     "stationary_point": lambda run, t, w: w - t.stationary_point(),
@@ -354,7 +353,7 @@ def only(situation: str, *verbs: str, kind: str = "smooth") -> Callable[[], Any]
 
 
 def some_verbs(situation: str) -> Callable[[], Any]:
-    verbs = ("compressed", "mean", "inexact_gradient, relative", "nonexpansive operator")
+    verbs = ("compressed", "mean", "inexact_gradient", "nonexpansive operator")
     some = [(verb, "smooth") for verb in verbs if (verb, "smooth") in cases(situation)]
     return lambda: examine(situation, 1, some)
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 
 from fedtheory.errors import OracleError
 from fedtheory.worst_case import Problem
@@ -169,30 +168,3 @@ def test_what_is_left_out_must_be_there_and_must_not_be_needed() -> None:
         with pytest.raises(OracleError, match=re.escape(f"too little that is known of f0: x*, start and {omitted}")):
             p.without("f0: x*, start", omitted)
     assert p.solve().lower is not None
-
-
-def test_the_function_that_is_drawn_goes_through_the_points_and_stays_in_its_class() -> None:
-    axes = one_step().solve().instance().plot_functions(Figure().add_subplot())
-    curve, dots = (np.asarray(line.get_xydata()) for line in axes.get_lines())
-    assert np.interp(dots[:, 0], *curve.T) == pytest.approx(dots[:, 1], abs=1e-3)
-    step = curve[1, 0] - curve[0, 0]
-    bend = np.diff(curve[:, 1], 2) / step**2
-    assert bend.min() >= -1e-5
-    assert bend.max() <= 1 + 1e-5
-
-
-def test_points_in_the_plane_keep_their_distances_where_two_dimensions_are_enough() -> None:
-    p = Problem()
-    functions = [p.function(mu=Q(1, 10), L=1) for _ in range(2)]
-    best, x = (functions[0] + functions[1]).minimizer(), p.point("start")
-    p.at_most((x - best).square, 1)
-    p.at_most(p.mean([f.gradient(best).square for f in functions]), 1)
-    p.maximize(p.mean([(x - f.gradient(x) - best).square for f in functions]))
-    found = p.solve().instance()
-    axes = found.plot_plane(Figure().add_subplot())
-    flat = np.asarray(axes.get_lines()[0].get_xydata())
-    places = np.array([*found.values()])
-    for k in range(len(places)):
-        there = np.linalg.norm(places - places[k], axis=1)
-        assert np.linalg.norm(flat - flat[k], axis=1) == pytest.approx(there, abs=1e-6)
-    assert axes.get_xlabel() == "100% of the squared distances"

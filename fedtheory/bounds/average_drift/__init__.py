@@ -1,10 +1,4 @@
 """Average drift at the minimizer (Wang, Das, Joshi, Kale, Xu, Zhang 2022)."""
 
-from typing import TYPE_CHECKING
-
-from fedtheory._support import lazy
 from fedtheory.bounds.average_drift.distance import fixed_step_distance as fixed_step_distance
 from fedtheory.bounds.average_drift.paper import PAPER as PAPER
-
-if not TYPE_CHECKING:  # a type checker would accept any name if it saw __getattr__
-    __getattr__ = lazy.unknown_in(__name__)

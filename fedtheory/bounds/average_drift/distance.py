@@ -5,11 +5,7 @@ from fedtheory.bounds.average_drift.paper import PAPER
 from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.bounds.scaffold.paper import STABLE
 from fedtheory.bounds.sgd.paper import ASSUMES
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
-
-__all__ = ["fixed_step_distance"]
+from fedtheory.theorem import FEDTHEORY, LeftSide, states
 
 
 @states(
@@ -27,13 +23,7 @@ def fixed_step_distance(num_rounds, *, step_size, mu, L, local_steps, drift2, in
     .. math::
         \Big(c^{\tau R}\|w_0-w^*\|+(1-c^{\tau R})\frac{\eta\tau\rho}{1-c^\tau}\Big)^2,\quad c=1-\eta\mu
 
-    The number and the weights of the clients are arbitrary. The drift is 0 if all Hessians are equal and constant, and
-    for one local step, however much the gradients of the clients differ. Two parabolas of almost the curvature mu with
-    large opposite gradients at w* come arbitrarily close to the bound.
-
-    Notes
-    -----
-    A round is a map with the Lipschitz constant c^tau. It moves w* by exactly eta tau rho.
+    The drift rho is 0 if all Hessians are equal and constant, and for one local step.
 
     Examples
     --------

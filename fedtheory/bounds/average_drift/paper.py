@@ -1,7 +1,6 @@
 """Definitions shared by the bounds in terms of the average drift at the minimizer."""
 
-from fedtheory.theorem.domains import NONNEGATIVE
-from fedtheory.theorem.paper import Paper
+from fedtheory.theorem import NONNEGATIVE, Paper
 from fedtheory.theorem.symbols import GRADIENT2, Symbol
 
 __all__ = ["PAPER"]

@@ -5,12 +5,7 @@ from fedtheory.bounds.fedavg.paper import BALANCED, SUBSETS, WITH_REPLACEMENT
 from fedtheory.bounds.sgd import _worst_cases
 from fedtheory.bounds.sgd.one_step import step_with_noise
 from fedtheory.bounds.sgd.paper import ASSUMES
-from fedtheory.theorem.assumptions import Hypothesis
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
-
-__all__ = ["one_step"]
+from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, states
 
 
 def _biased(run):
@@ -42,13 +37,7 @@ def one_step(distance2, *, step_size, mu, L, sampling_variance):
         \Big(k\sqrt\Delta+\sqrt{a^2\Delta+\eta^2V}\Big)^2,\quad k=\frac{\eta(L-\mu)}2,\
         a=1-\frac{\eta(L+\mu)}2
 
-    The sampling matters only through V, which is ``sum_kl C_kl <h_k, h_l>`` for the covariance C of the aggregation
-    weights and ``h_k = grad F_k(w*)``. It is ``zeta2/m`` for multinomial sampling, and not larger for clustered
-    sampling.
-
-    Notes
-    -----
-    The proof is that of ``sgd.drawn_step``. Two quadratics attain the bound if one client is sampled.
+    V is ``zeta2/m`` for multinomial sampling. Two quadratics attain the bound if one client is sampled.
 
     Examples
     --------

@@ -1,14 +1,8 @@
 """Compressed communication: error feedback, EF21, and compressed gradient descent."""
 
-from typing import TYPE_CHECKING
-
-from fedtheory._support import lazy
 from fedtheory.bounds.error_feedback.cgd import cgd_gap as cgd_gap
 from fedtheory.bounds.error_feedback.ef import ef_distance as ef_distance
 from fedtheory.bounds.error_feedback.ef import ef_round as ef_round
 from fedtheory.bounds.error_feedback.ef21 import ef21_gradient2 as ef21_gradient2
 from fedtheory.bounds.error_feedback.ef21 import ef21_round as ef21_round
 from fedtheory.bounds.error_feedback.paper import PAPER as PAPER
-
-if not TYPE_CHECKING:  # a type checker would accept any name if it saw __getattr__
-    __getattr__ = lazy.unknown_in(__name__)

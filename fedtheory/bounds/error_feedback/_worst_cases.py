@@ -5,10 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory import worst_case
-from fedtheory.theorem.bound import Bound
-from fedtheory.theorem.worst_case_problem import WorstCaseProblem
-
-__all__: list[str] = []
+from fedtheory.theorem import Bound, WorstCaseProblem
 
 
 def _with_memory(bound: Bound, given: Mapping[str, Any]) -> Any:

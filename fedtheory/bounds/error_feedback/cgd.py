@@ -4,12 +4,7 @@ from fedtheory.arithmetic.functions import geometric, maximum
 from fedtheory.bounds.error_feedback import _worst_cases
 from fedtheory.bounds.error_feedback.paper import ASSUMES, PAPER
 from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
-from fedtheory.theorem.assumptions import Hypothesis, method_is
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
-
-__all__ = ["cgd_gap"]
+from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, method_is, states
 
 _METHOD = Hypothesis("updates are compressed without error feedback", of_run=method_is("Compressed"))
 
@@ -40,14 +35,8 @@ def cgd_gap(num_rounds, *, step_size, mu, L, compression_error, initial_gap):
     .. math::
         q^{2R}(F(w_0)-F^*),\quad q=\max\{1-(1-s)\eta\mu,\ (1+s)\eta L-1\}
 
-    The best step size is ``2/((1 + s) L + (1 - s) mu)``; its rate is better than the best rate of error feedback. The
-    bound holds for losses only: the distance from w* may grow. With several clients the method may diverge at every
+    The bound holds for losses only: the distance from w* may grow. With several clients the method may diverge at every
     step size.
-
-    Notes
-    -----
-    The proof multiplies the conditions of smooth and strongly convex functions by q for the pair (w, w_+), by 1 - q for
-    (w*, w_+) and by q (1 - q) for (w*, w), and the condition of the compressor by ``eta q/(2 s)``.
 
     Examples
     --------

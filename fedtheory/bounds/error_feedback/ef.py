@@ -4,12 +4,7 @@ from fedtheory.arithmetic.functions import geometric
 from fedtheory.bounds.error_feedback import _worst_cases
 from fedtheory.bounds.error_feedback.paper import ASSUMES, PAPER, rate
 from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
-from fedtheory.theorem.assumptions import Hypothesis, method_is
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
-
-__all__ = ["ef_distance", "ef_round"]
+from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, method_is, states
 
 _METHOD = Hypothesis("clients and server run error feedback", of_run=method_is("ErrorFeedback"))
 
@@ -37,9 +32,7 @@ COMMON_MINIMIZER = Hypothesis("w* minimizes every F_k", of_run=_apart)
     worst_case=_worst_cases.ROUND,
 )
 def ef_round(potential, *, step_size, mu, L, compression_error):
-    r"""Bound on ``sum_k p_k |w_+ - w* - e_k|^2 + |sum_k p_k e_k|^2/s`` after a round of error feedback.
-
-    It is the potential V at the next round. A parabola attains the bound in every round.
+    r"""Bound on ``sum_k p_k |w_+ - w* - e_k|^2 + |sum_k p_k e_k|^2/s`` after a round; a parabola attains it.
 
     .. math::
         \begin{aligned}
@@ -48,14 +41,8 @@ def ef_round(potential, *, step_size, mu, L, compression_error):
         \end{aligned}
 
     Client k sends ``C(v_k)`` with ``v_k = e_k + eta grad F_k(w)`` and keeps ``e_k = v_k - C(v_k)``; the server
-    subtracts the mean of the messages from w. The method converges for ``eta < 2 (1 - s)/((1 + s) L)``. It is fastest
-    at ``2 (1 - s)/((1 + s) (L + mu))``, where the bound is the rate that the paper states.
-
-    Notes
-    -----
-    ``z^2 V`` minus the next potential equals ``-2 eta z I - K/s`` plus squares. With w* = 0, I is the mean over the
-    clients of ``<g_k - mu w, g_k - L w>/(L - mu)`` and K the mean of ``|C(v_k) - v_k|^2 - s^2 |v_k|^2``. Neither is
-    positive.
+    subtracts the mean of the messages from w. The paper states the rate of the best step size,
+    ``2 (1 - s)/((1 + s) (L + mu))``.
 
     Examples
     --------
@@ -84,11 +71,6 @@ def ef_distance(num_rounds, *, step_size, mu, L, compression_error, initial_dist
 
     .. math::
         (1+s)z^{2R}\|w_0-w^*\|^2
-
-    Notes
-    -----
-    Apply ``ef_round``, which defines z, R times from ``V = |w_0 - w*|^2``. The model is the mean of the ``w - e_k``
-    plus the mean of the e_k, and ``|a + b|^2 <= (1 + s) (|a|^2 + |b|^2/s)``.
 
     Examples
     --------

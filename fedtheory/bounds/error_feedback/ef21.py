@@ -4,12 +4,7 @@ from fedtheory.arithmetic.functions import geometric
 from fedtheory.bounds.error_feedback import _worst_cases
 from fedtheory.bounds.error_feedback.paper import ASSUMES, PAPER, rate
 from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
-from fedtheory.theorem.assumptions import Hypothesis, method_is
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
-
-__all__ = ["ef21_gradient2", "ef21_round"]
+from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, method_is, states
 
 _METHOD = Hypothesis("clients and server run EF21", of_run=method_is("EF21"))
 
@@ -26,9 +21,7 @@ _METHOD = Hypothesis("clients and server run EF21", of_run=method_is("EF21"))
     worst_case=_worst_cases.ROUND,
 )
 def ef21_round(potential, *, step_size, mu, L, compression_error):
-    r"""Bound on ``s |grad F(w_+)|^2 + sum_k p_k |grad F_k(w_+) - d_k|^2`` after a round of EF21.
-
-    It is the potential V of EF21 at the next round. A parabola attains the bound in every round.
+    r"""Bound on ``s |grad F(w_+)|^2 + sum_k p_k |grad F_k(w_+) - d_k|^2`` after a round; a parabola attains it.
 
     .. math::
         \begin{aligned}

@@ -1,12 +1,9 @@
 """Definitions shared by the bounds on compressed communication."""
 
 from fedtheory.arithmetic.functions import maximum, square_root
-from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Hypothesis, Smooth, StronglyConvex
-from fedtheory.theorem.domains import NONNEGATIVE, POSITIVE
-from fedtheory.theorem.paper import Paper
-from fedtheory.theorem.symbols import Symbol
+from fedtheory.theorem import EXACT_GRADIENTS, NONNEGATIVE, POSITIVE, Hypothesis, Paper, Smooth, StronglyConvex, Symbol
 
-__all__ = ["ASSUMES", "PAPER", "rate"]
+__all__ = ["PAPER"]
 
 PAPER = Paper(
     key="error-feedback",
@@ -33,7 +30,7 @@ def _error_on_average(run):
     """Report a compressor of which only the mean error is known to be bounded, or return None."""
     compressor = getattr(run.changed.get("method"), "compressor", None)
     is_ours = type(compressor).__module__ == "fedtheory.methods.compressors"
-    if compressor is None or (is_ours and type(compressor).__name__ in ("TopK", "ScaledSign")):
+    if compressor is None or (is_ours and type(compressor).__name__ == "TopK"):
         return None
     if not is_ours and "compression_error" in run.given:
         return None

@@ -13,8 +13,6 @@ from fedtheory._support.validate import Array
 from fedtheory._support.wording import format_number
 from fedtheory.bounds._step_sizes import curvatures
 
-__all__ = ["included_gaps", "priority_weights", "rho", "theta"]
-
 
 def _of_sum_one(weights: npt.ArrayLike) -> Array:
     shares = validate.array("weights", weights)
@@ -31,17 +29,10 @@ def _of_sum_one(weights: npt.ArrayLike) -> Array:
 
 
 def priority_weights(weights: npt.ArrayLike, priority: npt.ArrayLike) -> Array:
-    """Total weight of the priority clients, ``1/(1 + s)``, from aggregation weights of shape (..., K); shape (...).
+    """Total weight of the priority clients, ``1/(1 + s)``, shape (...).
 
-    Parameters
-    ----------
-    weights
-        Aggregation weights ``p'_k I_k``, nonnegative and of sum 1 over the clients, shape (..., K).
-    priority
-        True for priority clients, shape (K,).
+    ``weights`` are the aggregation weights ``p'_k I_k``, of shape (..., K) and sum 1; ``priority`` has shape (K,).
 
-    Examples
-    --------
     >>> priority_weights([[0.5, 0.5, 0.0]], [True, False, False])
     array([0.5])
     """
@@ -53,17 +44,9 @@ def priority_weights(weights: npt.ArrayLike, priority: npt.ArrayLike) -> Array:
 def included_gaps(weights: npt.ArrayLike, priority: npt.ArrayLike, client_gaps: npt.ArrayLike) -> Array:
     """Included gap ``sum_{k not in P} p_k I_k Gamma_k/(1 + s)`` in units of the loss, shape (...).
 
-    Parameters
-    ----------
-    weights
-        Aggregation weights ``p'_k I_k``, not negative and of sum 1, shape (..., K).
-    priority
-        True for priority clients, shape (K,).
-    client_gaps
-        ``Gamma_k = F_k(w*) - F_k*`` of all clients, shape (K,).
+    ``weights`` and ``priority`` are as in ``priority_weights``; ``client_gaps`` are the ``Gamma_k = F_k(w*) - F_k*`` of
+    all clients, shape (K,).
 
-    Examples
-    --------
     >>> included_gaps([[0.5, 0.5, 0.0]], [True, False, False], [9.0, 3.0, 7.0])
     array([1.5])
     """
@@ -76,19 +59,10 @@ def included_gaps(weights: npt.ArrayLike, priority: npt.ArrayLike, client_gaps: 
 def theta(priority_weights, *, gamma, local_steps: int, first_step: int = 0):
     r"""theta_T of (7) at the end of every round, ``1/(T + gamma - 2) sum_{i < T} 1/(1 + s_i)``; shape (..., R).
 
-    Parameters
-    ----------
-    priority_weights
-        ``1/(1 + s)`` in each of R rounds, or its expectation: shape (..., R), or a list of exact rationals.
-    gamma
-        The delay of the step sizes, more than 2.
-    local_steps
-        Steps per round E, so that the horizons are T = E, 2 E, ...
-    first_step
-        0, or 1 for the printed sums, which omit step 0.
+    ``priority_weights`` are ``1/(1 + s)`` in each of R rounds, or its expectation: shape (..., R), or a list of exact
+    rationals. ``gamma`` is the delay of the step sizes, more than 2. With the ``local_steps`` E the horizons are T = E,
+    2 E, ... A ``first_step`` of 1 omits step 0, as the printed sums do.
 
-    Examples
-    --------
     Two rounds of two steps with gamma = 8, s = 0 in the first and s = 1 in the second: 2/(2 + 6) and (2 + 1)/(4 + 6).
 
     >>> theta([1.0, 0.5], gamma=8.0, local_steps=2)
@@ -102,16 +76,9 @@ def theta(priority_weights, *, gamma, local_steps: int, first_step: int = 0):
 def rho(included_gaps, *, mu, L, gamma, local_steps: int, first_step: int = 0):
     r"""rho_T of (8) at the end of every round, ``2 L/(mu (T + gamma - 2)) sum_{i < T} (included gap of step i)``.
 
-    Parameters
-    ----------
-    included_gaps
-        ``sum_{k not in P} p_k I_k Gamma_k/(1 + s)`` in each round, or its expectation: shape (..., num_rounds), or a
-        list of exact rationals.
-    gamma, local_steps, first_step
-        As in ``theta``; the result has its shape, in units of the loss.
+    ``included_gaps`` are ``sum_{k not in P} p_k I_k Gamma_k/(1 + s)`` in each round, or its expectation. The other
+    arguments are as in ``theta``.
 
-    Examples
-    --------
     With mu = 2, L = 3, gamma = 12, E = 2 and included gaps of 4 and 3: ``3 * 2 * 4 / 12`` and ``3 * 2 (4 + 3) / 14``.
 
     >>> rho([4.0, 3.0], mu=2.0, L=3.0, gamma=12.0, local_steps=2)

@@ -1,26 +1,21 @@
 """FedALIGN, Theorem 1: convergence with full participation."""
 
 from fedtheory.bounds import fedalign
-from fedtheory.bounds.fedalign.paper import (
-    FULL,
-    PAPER,
-    THEOREM,
-    delay,
-)
+from fedtheory.bounds.fedalign import paper
+from fedtheory.bounds.fedavg.paper import delay
 from fedtheory.bounds.fedavg.theorems import decaying_step_sizes
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem import LeftSide, states
 
 __all__ = ["decaying_step_sizes", "full_participation_gap"]
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Theorem 1",
     equation="eq. (6)",
     left=LeftSide("gap", "E F(w_T) - F*", over=("noise",)),
-    assumes=THEOREM,
-    schemes=FULL,
+    assumes=paper.THEOREM,
+    schemes=paper.FULL,
     step_sizes=decaying_step_sizes,
 )
 def _printed_full_participation_gap(
@@ -34,8 +29,6 @@ def _printed_full_participation_gap(
 
     It is false for E = 1, where step 0 is the whole first round, and true for E >= 2.
 
-    Examples
-    --------
     With mu = 1, L = 2, E = 3 (so gamma = 16), theta = 3/4, rho = 5/4 and T = 48:
     ``(4 (5 + 8 * 4 * 23) + 16 * 7 + 48 (3/4) 3) / 64 + 5/4 = 3184/64 + 5/4``.
 
@@ -55,14 +48,11 @@ def _printed_full_participation_gap(
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Theorem 1",
     equation="eq. (6)",
     form="corrected",
-    left=LeftSide("gap", "E F(w_T) - F*", over=("noise",)),
-    assumes=THEOREM,
-    schemes=FULL,
-    step_sizes=decaying_step_sizes,
+    assumes=paper.THEOREM,
     printed=_printed_full_participation_gap,
     worst_case=lambda: fedalign._worst_cases.THEOREM,
 )
@@ -73,20 +63,7 @@ def full_participation_gap(num_steps, *, mu, L, local_steps, G2, sigma2, objecti
         \frac1{T+\gamma}\Big[\frac{2L}{\mu^2}(\sigma^2+8(E-1)^2G^2)+\frac{L\gamma}2\|w_0-w^*\|^2
         +\frac{12L^2}{\mu^2}\theta_T\Gamma\Big]+\rho_T
 
-    If no other client is included (thresholds 0), theta is ``T/(T + gamma - 2)`` and rho is 0. The bound then holds for
-    federated averaging over the priority clients.
-
-    Parameters
-    ----------
-    theta, rho
-        theta_T in [0, 1] and rho_T with sums from i = 0 (functions ``theta`` and ``rho``), or upper bounds of them.
-
-    Notes
-    -----
-    Write ``one_step`` as ``Delta_{t+1} <= (1 - eta mu) Delta_t + eta^2 B + eta D``, and let B_t and D_t be the sums of
-    B and D over the steps i < t, divided by ``t + gamma - 2``. With ``v_t = 4/mu^2 B_t + 2/mu (t + gamma) D_t + gamma
-    Delta_0`` the induction of eq. (34) proves ``Delta_t <= v_t/(t + gamma)``: the sums gain the term of step t, and
-    ``(s - 2)/s^2 <= (s - 1)/s^2 <= 1/(s + 1)`` at s = t + gamma. Smoothness bounds the gap by the distance.
+    The sums of theta and rho begin at i = 0.
 
     Examples
     --------

@@ -2,30 +2,12 @@
 
 from fedtheory.arithmetic.functions import total
 from fedtheory.bounds import fedalign
-from fedtheory.bounds.fedalign.paper import (
-    ANY_STEP,
-    FROZEN_INDICATORS,
-    GRADIENTS,
-    HALVING,
-    NOISE,
-    PAPER,
-    PARTIAL,
-    PRIORITY_DRAWS,
-    PRIORITY_WEIGHT,
-    SQUARED_WEIGHTS,
-    WEIGHTS,
-    summed,
-)
-from fedtheory.theorem.assumptions import Smooth
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
-
-__all__ = ["aggregated_distance", "client_drift", "gradient_norm", "gradient_variance", "sampling_variance"]
+from fedtheory.bounds.fedalign import paper
+from fedtheory.theorem import FEDTHEORY, LeftSide, Smooth, states
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Lemma A.2",
     equation="eq. (21)",
     left=LeftSide("squared gradient", "|grad F_k(w)|^2", model="any", after="any time"),
@@ -39,11 +21,6 @@ def gradient_norm(excess, *, L):
     .. math::
         2L(F_k(w)-F_k^*)
 
-    Parameters
-    ----------
-    L
-        Smoothness of F_k.
-
     Examples
     --------
     For F_k(w) = (L/2) w^2 it is an equality: with L = 3 and w = 2 both sides are 36.
@@ -55,7 +32,7 @@ def gradient_norm(excess, *, L):
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Lemma A.3",
     equation="eq. (23)",
     left=LeftSide(
@@ -65,8 +42,8 @@ def gradient_norm(excess, *, L):
         after="round",
         average="the clients' models with weights p'_k I_k",
     ),
-    assumes=(WEIGHTS,),
-    schemes=PARTIAL,
+    assumes=(paper.WEIGHTS,),
+    schemes=paper.PARTIAL,
     options=("any",),
 )
 def aggregated_distance(distances2, *, weights):
@@ -87,7 +64,7 @@ def aggregated_distance(distances2, *, weights):
 
         clients = Symbol("num_included", integer=True, positive=True)
         distances = IndexedBase(distances2)
-        return {"mean": summed(weights, clients, lambda k: distances[k])}
+        return {"mean": paper.summed(weights, clients, lambda k: distances[k])}
     if len(weights) != len(distances2):
         message = f"weights must have {len(distances2)} entries, as distances2 has, got {len(weights)}"
         raise ValueError(message)
@@ -97,22 +74,18 @@ def aggregated_distance(distances2, *, weights):
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Lemma A.4",
     equation="eq. (25)",
     left=LeftSide("drift", "E sum_k p'_k I_k |w_t^k - w_t|^2", model="clients", after="step", over=("noise",)),
-    assumes=(GRADIENTS, FROZEN_INDICATORS, HALVING),
-    schemes=PARTIAL,
+    assumes=(paper.GRADIENTS, paper.FROZEN_INDICATORS, paper.HALVING),
+    schemes=paper.PARTIAL,
 )
 def client_drift(step_size, *, local_steps, G2):
     r"""Bound on ``E sum_k p'_k I_k |w_t^k - w_t|^2``, ``4 eta_t^2 (E - 1)^2 G2``.
 
     .. math::
         4\eta_t^2(E-1)^2G^2
-
-    The weighted mean of the squared distances from the weighted average is at most that from the round's starting model
-    (the unweighted inequality that the paper quotes under (a) is false for weighted averages). By Minkowski's
-    inequality the latter is at most G2 times the squared sum of at most E - 1 step sizes, each at most ``2 eta_t``.
 
     Examples
     --------
@@ -125,19 +98,17 @@ def client_drift(step_size, *, local_steps, G2):
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Lemma A.5",
     equation="eq. (27)",
     left=LeftSide("variance", "E |g_t - mean g_t|^2", model="none", after="step", over=("noise",)),
-    assumes=(NOISE, WEIGHTS),
-    schemes=PARTIAL,
-    options=ANY_STEP,
+    assumes=(paper.NOISE, paper.WEIGHTS),
+    schemes=paper.PARTIAL,
+    options=paper.ANY_STEP,
 )
 def _printed_gradient_variance(sigma2):
     """Bound on ``E |g_t - mean g_t|^2`` as printed, ``sigma2``.
 
-    Examples
-    --------
     >>> gradient_variance.printed(3.0)
     3.0
     """
@@ -147,13 +118,11 @@ def _printed_gradient_variance(sigma2):
 @states(
     FEDTHEORY,
     "the variance in terms of the squared weights",
-    related=(PAPER, "Lemma A.5, eqs. (28)-(29)"),
+    related=(paper.PAPER, "Lemma A.5, eqs. (28)-(29)"),
     form="refined",
-    left=LeftSide("variance", "E |g_t - mean g_t|^2", model="none", after="step", over=("noise",)),
-    assumes=(NOISE, WEIGHTS, SQUARED_WEIGHTS),
-    schemes=PARTIAL,
+    assumes=(paper.NOISE, paper.WEIGHTS, paper.SQUARED_WEIGHTS),
     printed=_printed_gradient_variance,
-    options=ANY_STEP,
+    options=paper.ANY_STEP,
 )
 def gradient_variance(sigma2, *, squared_weights):
     r"""Bound on ``E |g_t - mean g_t|^2``, ``sigma2 E sum_k p'_k^2 I_k``.
@@ -172,18 +141,16 @@ def gradient_variance(sigma2, *, squared_weights):
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Lemma A.8",
     equation="eq. (57)",
     left=LeftSide("variance", "E |w'_t - w_t|^2", after="round", over=("selection", "noise")),
-    assumes=(GRADIENTS, FROZEN_INDICATORS, HALVING, PRIORITY_DRAWS),
-    schemes=PARTIAL,
+    assumes=(paper.GRADIENTS, paper.FROZEN_INDICATORS, paper.HALVING, paper.PRIORITY_DRAWS),
+    schemes=paper.PARTIAL,
 )
 def _printed_sampling_variance(step_size, *, local_steps, num_draws, G2):
     """Bound on ``E |w'_t - w_t|^2`` at the end of a round, ``4 eta^2 E^2 G2/K`` with the round's last step size.
 
-    Examples
-    --------
     With eta = 1/2, E = 3, K = 7 and G2 = 14: 4 * 9 * 14 / (4 * 7).
 
     >>> sampling_variance.printed(0.5, local_steps=3, num_draws=7, G2=14.0)
@@ -195,22 +162,17 @@ def _printed_sampling_variance(step_size, *, local_steps, num_draws, G2):
 @states(
     FEDTHEORY,
     "the variance in terms of the step sizes of the round",
-    related=(PAPER, "Lemma A.8, eq. (57)"),
+    related=(paper.PAPER, "Lemma A.8, eq. (57)"),
     form="refined",
-    left=LeftSide("variance", "E |w'_t - w_t|^2", after="round", over=("selection", "noise")),
-    assumes=(GRADIENTS, FROZEN_INDICATORS, PRIORITY_DRAWS, PRIORITY_WEIGHT),
-    schemes=PARTIAL,
+    assumes=(paper.GRADIENTS, paper.FROZEN_INDICATORS, paper.PRIORITY_DRAWS, paper.PRIORITY_WEIGHT),
     printed=_printed_sampling_variance,
-    options=ANY_STEP,
+    options=paper.ANY_STEP,
 )
 def sampling_variance(elapsed_step_size, *, num_draws, priority_weight, G2):
     r"""Bound on ``E |w'_t - w_t|^2`` at the end of a round, ``(step sizes of the round)^2 G2/(K (1 + s)^2)``.
 
     .. math::
         \frac{S^2G^2}{K(1+s)^2},\quad S=\sum_i\eta_i
-
-    The K draws are independent and unbiased, and each has the weight ``1/(K (1 + s))``. The variance of a draw is at
-    most the mean squared distance from the round's starting model.
 
     Parameters
     ----------

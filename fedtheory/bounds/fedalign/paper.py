@@ -8,43 +8,25 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.validate import nonnegative
 from fedtheory.arithmetic.functions import total
-from fedtheory.bounds.fedavg.paper import delay
-from fedtheory.theorem.assumptions import (
+from fedtheory.theorem import (
+    COUNT,
+    NONNEGATIVE,
+    POSITIVE,
     AggregationWeights,
     BoundedGradients,
+    Domain,
     HalvingSteps,
     Hypothesis,
     Noise,
+    Paper,
+    Scheme,
     Smooth,
     StronglyConvex,
     selected_by,
 )
-from fedtheory.theorem.domains import COUNT, NONNEGATIVE, POSITIVE, Domain
-from fedtheory.theorem.paper import Paper
-from fedtheory.theorem.scheme import Scheme
 from fedtheory.theorem.symbols import LENGTH, SYMBOLS, Symbol
 
-__all__ = [
-    "ALIGNMENT",
-    "ANY_STEP",
-    "CURVATURE",
-    "FROZEN_INDICATORS",
-    "FULL",
-    "GRADIENTS",
-    "HALVING",
-    "NOISE",
-    "PAPER",
-    "PARTIAL",
-    "PRIORITY_DRAWS",
-    "PRIORITY_WEIGHT",
-    "PRIORITY_WEIGHTS",
-    "SHORT_STEPS",
-    "SQUARED_WEIGHTS",
-    "THEOREM",
-    "WEIGHTS",
-    "delay",
-    "summed",
-]
+__all__ = ["PAPER"]
 
 
 def _sequence(name: str, value):

@@ -1,11 +1,9 @@
 """FedALIGN, Appendix A.4: convergence with a few sampled priority clients per round."""
 
-from fedtheory.bounds.fedalign.paper import PAPER, PARTIAL, PRIORITY_DRAWS, THEOREM, delay
+from fedtheory.bounds.fedalign.paper import PAPER, PARTIAL, PRIORITY_DRAWS, THEOREM
+from fedtheory.bounds.fedavg.paper import delay
 from fedtheory.bounds.fedavg.theorems import decaying_step_sizes
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-
-__all__ = ["partial_participation_gap"]
+from fedtheory.theorem import LeftSide, states
 
 
 @states(
@@ -28,8 +26,6 @@ def _printed_partial_participation_gap(
 
     It is false for E = 1 and large K, like Theorem 1.
 
-    Examples
-    --------
     The instance of ``full_participation_gap`` with K = 2, which adds 4 * 8 * 9 * 23/2: ``(3184 + 3312)/64 + 5/4``.
 
     >>> partial_participation_gap.printed(48, mu=1, L=2, local_steps=3, num_draws=2, G2=23, sigma2=5, objective_gap=3,
@@ -53,10 +49,7 @@ def _printed_partial_participation_gap(
     "Theorem A.9",
     equation="eq. (60)",
     form="corrected",
-    left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
     assumes=(*THEOREM, PRIORITY_DRAWS),
-    schemes=PARTIAL,
-    step_sizes=decaying_step_sizes,
     printed=_printed_partial_participation_gap,
 )
 def partial_participation_gap(
@@ -68,18 +61,7 @@ def partial_participation_gap(
         \frac1{T+\gamma}\Big[\frac{2L}{\mu^2}\Big(\sigma^2+8(E-1)^2G^2+\frac{4E^2G^2}K\Big)
         +\frac{L\gamma}2\|w_0-w^*\|^2+\frac{12L^2}{\mu^2}\theta_T\Gamma\Big]+\rho_T
 
-    Non-priority clients may participate by any rule that does not depend on the current round's draws and noise: I_k
-    is then 1 if client k both matches and participates, eq. (55). Here gamma is ``max(8 L/mu, E)``, as in Theorem 1.
-
-    Parameters
-    ----------
-    theta, rho
-        theta_T in [0, 1] and rho_T with sums from i = 0 (functions ``theta`` and ``rho``), or upper bounds of them.
-
-    Notes
-    -----
-    It is ``full_participation_gap`` with the variance of the draws added to sigma2; the proof is in
-    ``partial_one_step``. Eq. (59) rounds its constant 4 up to 8.
+    The sums of theta and rho begin at i = 0, and gamma is ``max(8 L/mu, E)``, as in Theorem 1.
 
     Examples
     --------

@@ -4,45 +4,24 @@ import numpy as np
 
 from fedtheory.arithmetic.functions import total
 from fedtheory.bounds import fedalign
-from fedtheory.bounds.fedalign.paper import (
-    ANY_STEP,
-    CURVATURE,
-    FROZEN_INDICATORS,
-    FULL,
-    GRADIENTS,
-    HALVING,
-    NOISE,
-    PAPER,
-    PARTIAL,
-    PRIORITY_DRAWS,
-    PRIORITY_WEIGHT,
-    PRIORITY_WEIGHTS,
-    SHORT_STEPS,
-    SQUARED_WEIGHTS,
-    delay,
-    summed,
-)
+from fedtheory.bounds.fedalign import paper
+from fedtheory.bounds.fedavg.paper import delay
 from fedtheory.bounds.fedavg.theorems import decaying_step_sizes
-from fedtheory.theorem.assumptions import BoundedGradients
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
+from fedtheory.theorem import FEDTHEORY, BoundedGradients, LeftSide, states
 
-__all__ = ["one_step", "partial_one_step", "recursion_gap", "refined_one_step"]
-
-_ALWAYS = (*CURVATURE, NOISE, FROZEN_INDICATORS, PRIORITY_WEIGHT, SHORT_STEPS)
-_ASSUMES = (GRADIENTS, HALVING, *_ALWAYS)
+_ALWAYS = (*paper.CURVATURE, paper.NOISE, paper.FROZEN_INDICATORS, paper.PRIORITY_WEIGHT, paper.SHORT_STEPS)
+_ASSUMES = (paper.GRADIENTS, paper.HALVING, *_ALWAYS)
 # The drift of a step depends only on earlier gradients of its round, averaged with the weights of the models.
 _GRADIENTS_OF_THE_ROUND = BoundedGradients(weights="p'_k I_k", at_starts=False)
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Lemma A.6",
     equation="eqs. (30)-(31), (54)",
     left=LeftSide("squared distance", "E |w_{t+1} - w*|^2", after="step", over=("noise",)),
     assumes=_ASSUMES,
-    schemes=FULL,
+    schemes=paper.FULL,
     worst_case=lambda: fedalign._worst_cases.ONE_STEP,
 )
 def one_step(distance2, *, step_size, mu, L, local_steps, G2, sigma2, objective_gap, priority_weight, included_gap):
@@ -75,13 +54,11 @@ def one_step(distance2, *, step_size, mu, L, local_steps, G2, sigma2, objective_
 @states(
     FEDTHEORY,
     "one step for any step sizes up to 1/(4 L)",
-    related=(PAPER, "Lemma A.6, eqs. (30)-(31)"),
+    related=(paper.PAPER, "Lemma A.6, eqs. (30)-(31)"),
     form="refined",
-    left=LeftSide("squared distance", "E |w_{t+1} - w*|^2", after="step", over=("noise",)),
-    assumes=(_GRADIENTS_OF_THE_ROUND, *_ALWAYS, SQUARED_WEIGHTS),
-    schemes=FULL,
+    assumes=(_GRADIENTS_OF_THE_ROUND, *_ALWAYS, paper.SQUARED_WEIGHTS),
     printed=one_step,
-    options=ANY_STEP,
+    options=paper.ANY_STEP,
     worst_case=lambda: fedalign._worst_cases.ONE_STEP,
 )
 def refined_one_step(
@@ -106,9 +83,6 @@ def refined_one_step(
         (1-\eta\mu)\Delta_t+2S^2G^2+\eta^2\Big(6L\Gamma\,\mathbb E\frac1{1+s}+\sigma^2\,\mathbb E\sum_kp_k'^2I_k\Big)
         +2\eta\,\mathbb E\frac{\sum_{k\notin P}p_kI_k\Gamma_k}{1+s}
 
-    By Minkowski's inequality the drift of Lemma A.4 is at most ``S^2 G2``, without a condition on how step sizes
-    change; it enters twice. The variance is that of eq. (28).
-
     Examples
     --------
     The instance of ``one_step`` with S = 1/4 and weights 1/2, 1/4 and 1/4, whose squares sum to 3/8:
@@ -130,11 +104,11 @@ def refined_one_step(
 @states(
     FEDTHEORY,
     "one step with drawn priority clients",
-    related=(PAPER, "Appendix A.4, eq. (59)"),
+    related=(paper.PAPER, "Appendix A.4, eq. (59)"),
     form="refined",
     left=LeftSide("squared distance", "E |w'_{t+1} - w*|^2", after="step", over=("selection", "noise")),
-    assumes=(*_ASSUMES, PRIORITY_DRAWS),
-    schemes=PARTIAL,
+    assumes=(*_ASSUMES, paper.PRIORITY_DRAWS),
+    schemes=paper.PARTIAL,
 )
 def partial_one_step(
     distance2, *, step_size, mu, L, local_steps, num_draws, G2, sigma2, objective_gap, priority_weight, included_gap
@@ -145,8 +119,7 @@ def partial_one_step(
         (1-\eta\mu)\Delta_t+\eta^2\Big(8(E-1)^2G^2+\frac{4E^2G^2}K
         +6L\Gamma\,\mathbb E\frac1{1+s}+\sigma^2\Big)+2\eta\,\mathbb E\frac{\sum_{k\notin P}p_kI_k\Gamma_k}{1+s}
 
-    The drawn average w' is an unbiased estimate of the average w over all clients (Lemma A.7). Its variance (Lemma A.8)
-    is therefore added to the squared distance, once per round; the last inequality of eq. (59) doubles it needlessly.
+    The last inequality of eq. (59) doubles the summand of the draws needlessly.
 
     Examples
     --------
@@ -169,11 +142,11 @@ def partial_one_step(
 @states(
     FEDTHEORY,
     "the exact solution of the recursion of one step",
-    related=(PAPER, "Theorem 1"),
+    related=(paper.PAPER, "Theorem 1"),
     form="refined",
     left=LeftSide("gap", "E F(w_T) - F*", over=("noise",)),
-    assumes=(*CURVATURE, NOISE, GRADIENTS, FROZEN_INDICATORS, PRIORITY_WEIGHTS),
-    schemes=FULL,
+    assumes=(*paper.CURVATURE, paper.NOISE, paper.GRADIENTS, paper.FROZEN_INDICATORS, paper.PRIORITY_WEIGHTS),
+    schemes=paper.FULL,
     step_sizes=decaying_step_sizes,
     worst_case=lambda: fedalign._worst_cases.RECURSION,
 )
@@ -185,9 +158,6 @@ def recursion_gap(
     .. math::
         \frac L2\cdot\frac{(\gamma-1)(\gamma-2)\Delta_0+\frac4{\mu^2}\sum_{i<T}\big(1-\frac1{i+\gamma}\big)B_i
         +\frac2\mu\sum_{i<T}(i+\gamma-1)D_i}{(T+\gamma-1)(T+\gamma-2)}
-
-    Multiplying eq. (30) by ``(t + gamma)(t + gamma - 1)`` makes the contraction telescope. D_i has the weight
-    i + gamma - 1, so that including a client in an early round does little harm at the end.
 
     Parameters
     ----------
@@ -208,8 +178,8 @@ def recursion_gap(
     gamma = delay(mu=mu, L=L, local_steps=local_steps)
     scale = L / (2 * (num_steps + gamma - 1) * (num_steps + gamma - 2))
     steady = sigma2 + 8 * G2 * (local_steps - 1) ** 2
-    ones = summed(priority_weights, num_steps, lambda i: (i + gamma - 1) / (i + gamma))
-    gaps = summed(included_gaps, num_steps, lambda i: i + gamma - 1)
+    ones = paper.summed(priority_weights, num_steps, lambda i: (i + gamma - 1) / (i + gamma))
+    gaps = paper.summed(included_gaps, num_steps, lambda i: i + gamma - 1)
     return {
         "initial": scale * (gamma - 1) * (gamma - 2) * initial_distance2,
         "drift and noise": scale * 4 / mu**2 * steady * _lengths(num_steps, gamma),

@@ -1,19 +1,9 @@
-"""Federated averaging with unbiased selection and decaying step sizes.
-
-The function in this file is the form of their bound that Power-of-Choice states: its Theorem 3.1 at
-rho_bar = rho_tilde = 1. Their own theorems, with their step sizes and constants, are in ``theorems``.
-"""
+"""Federated averaging with unbiased selection, in the form that Power-of-Choice states."""
 
 from fedtheory.bounds import fedavg
 from fedtheory.bounds.fedavg.paper import FUNCTIONS, GRADIENTS, PAPER, WITH_REPLACEMENT
 from fedtheory.bounds.power_of_choice.decaying_steps import decaying_step_sizes as power_of_choice_steps
-from fedtheory.theorem.assumptions import Hypothesis, Noise, selected_by
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
-
-__all__ = ["decaying_steps_gap"]
-
+from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, Noise, selected_by, states
 
 _ASSUMES = (
     *FUNCTIONS,
@@ -42,24 +32,14 @@ def decaying_steps_gap(num_steps, *, mu, L, local_steps, num_selected, G2, sigma
     r"""Bound on ``E F(w_T) - F*`` for unbiased selection and step sizes ``1 / (mu (t + gamma))``, ``gamma = 4 L / mu``.
 
     .. math::
-        \frac{1}{T+\gamma}\Big[\frac{4L(32\tau^2G^2+\sigma^2/m)}{3\mu^2}+\frac{8L^2\Gamma}{\mu^2}
+        \frac{1}{T+\gamma}\Big[\frac{4L(32E^2G^2+\sigma^2/K)}{3\mu^2}+\frac{8L^2\Gamma}{\mu^2}
         +\frac{L\gamma\|w_0-w^*\|^2}{2}\Big]
 
-    This is Theorem 3.1 of Power-of-Choice at rho_bar = rho_tilde = 1, where its bias is 0. Arguments and units are
-    those of ``power_of_choice.decaying_steps_gap``.
-
-    Parameters
-    ----------
-    num_steps
-        Number T of local steps so far; an array of horizons gives an array of bounds.
-    local_steps
-        Local steps per round tau.
-    num_selected
-        Number m of clients per round, counted with multiplicity.
+    This is Theorem 3.1 of Power-of-Choice at rho_bar = rho_tilde = 1, where its bias is 0.
 
     Examples
     --------
-    With mu = 1, L = 3 (so gamma = 12), tau = 2, m = 5 and T = 20:
+    With mu = 1, L = 3 (so gamma = 12), E = 2, K = 5 and T = 20:
     ``(4 (32 * 4 * 19 + 10/5) + 8 * 9 * 5 + 3 * 12 * 7 / 2) / 32 = 10222/32``.
 
     >>> decaying_steps_gap(20, mu=1, L=3, local_steps=2, num_selected=5, G2=19, sigma2=10, objective_gap=5,

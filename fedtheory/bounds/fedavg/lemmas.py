@@ -1,25 +1,8 @@
 r"""Li et al.: one step with all clients, and the variance of a selection."""
 
 from fedtheory.bounds import fedavg
-from fedtheory.bounds.fedavg.paper import (
-    DRAWS,
-    FULL_PARTICIPATION,
-    FUNCTIONS,
-    GRADIENTS,
-    HALVING,
-    MEAN,
-    NOISE,
-    PAPER,
-    SEVERAL_CLIENTS,
-    SUBSET,
-    SUBSETS,
-    WITH_REPLACEMENT,
-)
-from fedtheory.theorem.assumptions import Hypothesis
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-
-__all__ = ["one_step", "with_replacement_variance", "without_replacement_variance"]
+from fedtheory.bounds.fedavg import paper
+from fedtheory.theorem import Hypothesis, LeftSide, states
 
 _SHORT_STEPS = Hypothesis(
     "step_size <= 1/(4 L)", lambda step_size, L: (step_size, "<=", 1 / (4 * L)), rtol=4 * 2.0**-52
@@ -27,11 +10,11 @@ _SHORT_STEPS = Hypothesis(
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Lemmas 1 to 3",
     left=LeftSide("squared distance", "E |w_{t+1} - w*|^2", after="step", over=("noise",)),
-    assumes=(*FUNCTIONS, NOISE, GRADIENTS, HALVING, _SHORT_STEPS),
-    schemes=FULL_PARTICIPATION,
+    assumes=(*paper.FUNCTIONS, paper.NOISE, paper.GRADIENTS, paper.HALVING, _SHORT_STEPS),
+    schemes=paper.FULL_PARTICIPATION,
     worst_case=lambda: fedavg._worst_cases.ONE_STEP,
 )
 def one_step(distance2, *, step_size, mu, L, local_steps, G2, weighted_sigma2, objective_gap):
@@ -58,12 +41,12 @@ def one_step(distance2, *, step_size, mu, L, local_steps, G2, weighted_sigma2, o
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Lemma 5",
     equation="Scheme I",
     left=LeftSide("variance", "E |1/K sum_{k in S} w_k - sum_k p_k w_k|^2", after="round", over=("selection", "noise")),
-    assumes=(GRADIENTS, HALVING, DRAWS),
-    schemes=WITH_REPLACEMENT,
+    assumes=(paper.GRADIENTS, paper.HALVING, paper.DRAWS),
+    schemes=paper.WITH_REPLACEMENT,
 )
 def with_replacement_variance(step_size, *, local_steps, num_selected, G2):
     r"""Bound on ``E |1/K sum_{k in S} w_k - sum_k p_k w_k|^2`` after a round.
@@ -84,12 +67,12 @@ def with_replacement_variance(step_size, *, local_steps, num_selected, G2):
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Lemma 5",
     equation="Scheme II",
     left=LeftSide("variance", "E |1/K sum_{k in S} w_k - 1/N sum_k w_k|^2", after="round", over=("selection", "noise")),
-    assumes=(GRADIENTS, HALVING, SUBSET, MEAN, SEVERAL_CLIENTS),
-    schemes=SUBSETS,
+    assumes=(paper.GRADIENTS, paper.HALVING, paper.SUBSET, paper.MEAN, paper.SEVERAL_CLIENTS),
+    schemes=paper.SUBSETS,
 )
 def without_replacement_variance(step_size, *, local_steps, num_clients, num_selected, G2):
     r"""Bound on ``E |1/K sum_{k in S} w_k - 1/N sum_k w_k|^2`` after a round.

@@ -3,38 +3,23 @@
 from dataclasses import replace
 
 from fedtheory.arithmetic.functions import maximum
-from fedtheory.theorem.assumptions import (
+from fedtheory.theorem import (
+    NONNEGATIVE,
+    POSITIVE,
     AggregationWeights,
     BoundedGradients,
     HalvingSteps,
     Hypothesis,
     Noise,
+    Paper,
+    Scheme,
     Smooth,
     StronglyConvex,
     selected_by,
 )
-from fedtheory.theorem.domains import NONNEGATIVE, POSITIVE
-from fedtheory.theorem.paper import Paper
-from fedtheory.theorem.scheme import Scheme
 from fedtheory.theorem.symbols import GRADIENT2, SYMBOLS, Symbol
 
-__all__ = [
-    "BALANCED",
-    "DRAWS",
-    "FULL_PARTICIPATION",
-    "FUNCTIONS",
-    "GRADIENTS",
-    "HALVING",
-    "MEAN",
-    "NOISE",
-    "PAPER",
-    "SEVERAL_CLIENTS",
-    "SHORT_STEPS",
-    "SUBSET",
-    "SUBSETS",
-    "WITH_REPLACEMENT",
-    "delay",
-]
+__all__ = ["PAPER"]
 
 PAPER = Paper(
     key="fedavg",

@@ -1,66 +1,39 @@
 r"""Li et al., Theorems 1, 2 and 3: convergence with all clients, and with two sampling schemes.
 
-All three are ``kappa/(gamma + T) (2 (B + C)/mu + mu gamma/2 |w_0 - w*|^2)`` with ``kappa = L/mu``, ``gamma = max(8
-kappa, E)`` and ``B = sum_k p_k^2 sigma_k^2 + 6 L Gamma + 8 (E - 1)^2 G^2``. They differ only in C, the variance of the
-selection. Here T counts the local steps so far and w_0 is the first model. The paper counts from w_1, so that its w_T
-has made T - 1 steps and its denominator is ``gamma + T - 1``. The documentation derives the constants.
+With ``kappa = L/mu`` and ``gamma = max(8 kappa, E)`` they differ only in C, the variance of the selection. T counts the
+local steps from the first model w_0. The paper counts from w_1, so that its denominator is ``gamma + T - 1``.
 """
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.bounds import fedavg
 from fedtheory.bounds._step_sizes import curvatures, for_each_step
-from fedtheory.bounds.fedavg.paper import (
-    BALANCED,
-    DRAWS,
-    FULL_PARTICIPATION,
-    FUNCTIONS,
-    GRADIENTS,
-    NOISE,
-    PAPER,
-    SEVERAL_CLIENTS,
-    SUBSET,
-    SUBSETS,
-    WITH_REPLACEMENT,
-    delay,
-)
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
+from fedtheory.bounds.fedavg import paper
+from fedtheory.theorem import LeftSide, states
 
-__all__ = [
-    "decaying_step_sizes",
-    "full_participation_gap",
-    "terms_without_replacement",
-    "with_replacement_gap",
-    "without_replacement_gap",
-]
+__all__ = ["decaying_step_sizes", "full_participation_gap", "with_replacement_gap", "without_replacement_gap"]
 
-_THEOREM = (*FUNCTIONS, NOISE, GRADIENTS)
+_THEOREM = (*paper.FUNCTIONS, paper.NOISE, paper.GRADIENTS)
 
 
 def decaying_step_sizes(num_steps: int, *, mu: float, L: float, local_steps: int) -> Array:
     """Step sizes ``eta_t = 2/(mu (t + gamma))`` with ``gamma = max(8 L/mu, E)`` for t = 0, ..., T - 1; shape (T,).
 
-    These are the step sizes of Theorems 1 to 3 and of FedALIGN. No step size exceeds ``1/(4 L)``, and within a round
-    none is less than half of the first.
-
     >>> decaying_step_sizes(3, mu=2.0, L=3.0, local_steps=5) == [2 / 24, 2 / 26, 2 / 28]
-    array([ True,  True,  True])
-    >>> decaying_step_sizes(3, mu=2.0, L=3.0, local_steps=13) == [2 / 26, 2 / 28, 2 / 30]
     array([ True,  True,  True])
     """
     mu, L = curvatures(mu, L)
     period = validate.double("local_steps", validate.count("local_steps", local_steps))
-    return for_each_step(num_steps, lambda t: 2.0 / (mu * (t + delay(mu=mu, L=L, local_steps=period))))
+    return for_each_step(num_steps, lambda t: 2.0 / (mu * (t + paper.delay(mu=mu, L=L, local_steps=period))))
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Theorem 1",
     basis="printed",
     left=LeftSide("gap", "E F(w_T) - F*", over=("noise",)),
     assumes=_THEOREM,
-    schemes=FULL_PARTICIPATION,
+    schemes=paper.FULL_PARTICIPATION,
     step_sizes=decaying_step_sizes,
     worst_case=lambda: fedavg._worst_cases.FULL_PARTICIPATION,
 )
@@ -80,25 +53,16 @@ def full_participation_gap(num_steps, *, mu, L, local_steps, G2, weighted_sigma2
     ...                        initial_distance2=13.0) == (5 + 198 + 135200 + 182) / 14
     True
     """
-    return _with_all_clients(
-        num_steps,
-        mu=mu,
-        L=L,
-        local_steps=local_steps,
-        G2=G2,
-        weighted_sigma2=weighted_sigma2,
-        objective_gap=objective_gap,
-        initial_distance2=initial_distance2,
-    )
+    return summands(num_steps, mu, L, local_steps, G2, weighted_sigma2, objective_gap, initial_distance2)
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Theorem 2",
     basis="printed",
     left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
-    assumes=(*_THEOREM, DRAWS),
-    schemes=WITH_REPLACEMENT,
+    assumes=(*_THEOREM, paper.DRAWS),
+    schemes=paper.WITH_REPLACEMENT,
     step_sizes=decaying_step_sizes,
     worst_case=lambda: fedavg._worst_cases.WITH_REPLACEMENT,
 )
@@ -118,27 +82,17 @@ def with_replacement_gap(
     ...                      objective_gap=11.0, initial_distance2=13.0) == (5 + 198 + 135200 + 11200 + 182) / 14
     True
     """
-    with_all = _with_all_clients(
-        num_steps,
-        mu=mu,
-        L=L,
-        local_steps=local_steps,
-        G2=G2,
-        weighted_sigma2=weighted_sigma2,
-        objective_gap=objective_gap,
-        initial_distance2=initial_distance2,
-    )
     C = 4 * local_steps**2 * G2 / num_selected
-    return {**with_all, "sampling": 2 * L * C / (mu**2 * (num_steps + delay(mu=mu, L=L, local_steps=local_steps)))}
+    return summands(num_steps, mu, L, local_steps, G2, weighted_sigma2, objective_gap, initial_distance2, C)
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Theorem 3",
     basis="printed",
     left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
-    assumes=(*_THEOREM, SUBSET, BALANCED, SEVERAL_CLIENTS),
-    schemes=SUBSETS,
+    assumes=(*_THEOREM, paper.SUBSET, paper.BALANCED, paper.SEVERAL_CLIENTS),
+    schemes=paper.SUBSETS,
     step_sizes=decaying_step_sizes,
     worst_case=lambda: fedavg._worst_cases.WITHOUT_REPLACEMENT,
 )
@@ -160,44 +114,24 @@ def without_replacement_gap(
     ...                         initial_distance2=13.0) == (5 + 198 + 135200 + 4480 + 182) / 14
     True
     """
-    return terms_without_replacement(
-        num_steps,
-        mu=mu,
-        L=L,
-        local_steps=local_steps,
-        num_clients=num_clients,
-        num_selected=num_selected,
-        G2=G2,
-        weighted_sigma2=weighted_sigma2,
-        objective_gap=objective_gap,
-        initial_distance2=initial_distance2,
-    )
+    C = subset_variance(local_steps, num_clients, num_selected, G2)
+    return summands(num_steps, mu, L, local_steps, G2, weighted_sigma2, objective_gap, initial_distance2, C)
 
 
-def terms_without_replacement(
-    num_steps, *, mu, L, local_steps, num_clients, num_selected, G2, weighted_sigma2, objective_gap, initial_distance2
-):
-    """Return the summands of the bound for K of N equally weighted clients."""
-    with_all = _with_all_clients(
-        num_steps,
-        mu=mu,
-        L=L,
-        local_steps=local_steps,
-        G2=G2,
-        weighted_sigma2=weighted_sigma2,
-        objective_gap=objective_gap,
-        initial_distance2=initial_distance2,
-    )
-    C = 4 * (num_clients - num_selected) * local_steps**2 * G2 / ((num_clients - 1) * num_selected)
-    return {**with_all, "sampling": 2 * L * C / (mu**2 * (num_steps + delay(mu=mu, L=L, local_steps=local_steps)))}
+def subset_variance(local_steps, num_clients, num_selected, G2):
+    """Return C for K of N equally weighted clients."""
+    return 4 * (num_clients - num_selected) * local_steps**2 * G2 / ((num_clients - 1) * num_selected)
 
 
-def _with_all_clients(num_steps, *, mu, L, local_steps, G2, weighted_sigma2, objective_gap, initial_distance2):
-    gamma = delay(mu=mu, L=L, local_steps=local_steps)
+def summands(num_steps, mu, L, local_steps, G2, weighted_sigma2, objective_gap, initial_distance2, selection=None):
+    """Return the summands of Theorems 1 to 3; ``selection`` is the variance C of the selection, if any."""
+    gamma = paper.delay(mu=mu, L=L, local_steps=local_steps)
     variances = 2 * L / (mu**2 * (num_steps + gamma))
+    sampled = {} if selection is None else {"sampling": 2 * L * selection / (mu**2 * (num_steps + gamma))}
     return {
         "noise": variances * weighted_sigma2,
         "heterogeneity": variances * 6 * L * objective_gap,
         "drift": variances * 8 * (local_steps - 1) ** 2 * G2,
         "initial": L * gamma * initial_distance2 / (2 * (num_steps + gamma)),
+        **sampled,
     }

@@ -1,13 +1,8 @@
 """Li et al.: sampling without replacement for unequal weights, with transformed objectives (after Theorem 3)."""
 
 from fedtheory.bounds.fedavg.paper import FUNCTIONS, GRADIENTS, NOISE, PAPER, SEVERAL_CLIENTS, SUBSET, SUBSETS
-from fedtheory.bounds.fedavg.theorems import terms_without_replacement
-from fedtheory.theorem.assumptions import Hypothesis, Noise
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
-
-__all__ = ["transformed_gap"]
+from fedtheory.bounds.fedavg.theorems import subset_variance, summands
+from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, Noise, states
 
 _LEFT = LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise"))
 _ASSUMES = (
@@ -39,8 +34,6 @@ def _printed_transformed_gap(
     It is the bound of ``without_replacement_gap`` with ``nu L``, ``s mu``, ``nu G^2`` and ``nu sigma^2``, where ``nu =
     N max_k p_k`` and ``s = N min_k p_k``.
 
-    Examples
-    --------
     With N = 11 and weights from 1/12 to 1/10, mu' = 2 and L' = 3 as in the example of ``without_replacement_gap``. Also
     as there, ``nu G^2`` is 100 and ``nu sigma^2/N`` is 5; Gamma and the distance are 1.
 
@@ -51,12 +44,9 @@ def _printed_transformed_gap(
     ... ) == Q(5 + 18 + 135200 + 4480 + 14, 14)
     True
     """
-    stretch = num_clients * max_weight
-    return terms_without_replacement(
-        num_steps, mu=num_clients * min_weight * mu, L=stretch * L, local_steps=local_steps, num_clients=num_clients,
-        num_selected=num_selected, G2=stretch * G2, weighted_sigma2=max_weight * sigma2, objective_gap=objective_gap,
-        initial_distance2=initial_distance2,
-    )  # fmt: skip
+    mu, L, G2 = num_clients * min_weight * mu, num_clients * max_weight * L, num_clients * max_weight * G2
+    C = subset_variance(local_steps, num_clients, num_selected, G2)
+    return summands(num_steps, mu, L, local_steps, G2, max_weight * sigma2, objective_gap, initial_distance2, C)
 
 
 @states(
@@ -64,9 +54,7 @@ def _printed_transformed_gap(
     "sampling without replacement for unequal weights",
     related=(PAPER, "Theorem 3"),
     form="derived",
-    left=_LEFT,
     assumes=(*_ASSUMES, NOISE, _MEAN_GRADIENTS),
-    schemes=SUBSETS,
     printed=_printed_transformed_gap,
 )
 def transformed_gap(
@@ -82,12 +70,6 @@ def transformed_gap(
 
     Here ``L' = N L max_k p_k``, ``mu' = N mu min_k p_k`` and ``gamma = max(8 L'/mu', E)``.
 
-    Notes
-    -----
-    ``F = 1/N sum_k N p_k F_k``, and Gamma does not change. The proof of Theorem 3 needs the bound on gradients for the
-    mean over the clients only, which is ``1/N sum_k (N p_k)^2 E |g_k|^2``. If all G_k are equal, it is at most
-    ``nu G^2``, the printed constant, although ``nu G^2`` is false for a single client.
-
     Examples
     --------
     With N = 11 and weights from 1/12 to 1/10, mu' = 2 and L' = 3 as in the example of ``without_replacement_gap``.
@@ -100,8 +82,6 @@ def transformed_gap(
     ... ) == Q(5 + 18 + 135200 + 4480 + 14, 14)
     True
     """
-    return terms_without_replacement(
-        num_steps, mu=num_clients * min_weight * mu, L=num_clients * max_weight * L, local_steps=local_steps,
-        num_clients=num_clients, num_selected=num_selected, G2=weighted_G2, weighted_sigma2=weighted_sigma2,
-        objective_gap=objective_gap, initial_distance2=initial_distance2,
-    )  # fmt: skip
+    mu, L, G2 = num_clients * min_weight * mu, num_clients * max_weight * L, weighted_G2
+    C = subset_variance(local_steps, num_clients, num_selected, G2)
+    return summands(num_steps, mu, L, local_steps, G2, weighted_sigma2, objective_gap, initial_distance2, C)

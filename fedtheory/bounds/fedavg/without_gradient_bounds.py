@@ -1,32 +1,15 @@
 r"""Federated averaging without bounded gradients: rounds of all clients, and sampled steps.
 
-These inequalities are not in the paper. Their multipliers were suggested by certified worst cases of a round
-(``fedtheory.worst_case.fedavg``); the proofs are on the theory page about worst cases. With exact gradients,
-heterogeneity has no effect in a single local step of all clients. In a round its effect is of third order in the step
-size, so that the error floor of a fixed step size is of second order.
+They are not in the paper; the proofs are on the theory page about worst cases.
 """
 
 from fedtheory.arithmetic.functions import geometric, short_of_one
 from fedtheory.bounds import fedavg
-from fedtheory.bounds.fedavg.paper import (
-    BALANCED,
-    FULL_PARTICIPATION,
-    FUNCTIONS,
-    PAPER,
-    SEVERAL_CLIENTS,
-    SHORT_STEPS,
-    SUBSET,
-    SUBSETS,
-)
+from fedtheory.bounds.fedavg import paper
 from fedtheory.bounds.scaffold.paper import drift_of_a_round
-from fedtheory.theorem.assumptions import EXACT_GRADIENTS
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
+from fedtheory.theorem import EXACT_GRADIENTS, FEDTHEORY, LeftSide, states
 
-__all__ = ["fixed_step_distance", "gap_after_step", "one_round", "sampled_step"]
-
-_ASSUMES = (*FUNCTIONS, EXACT_GRADIENTS, SHORT_STEPS)
+_ASSUMES = (*paper.FUNCTIONS, EXACT_GRADIENTS, paper.SHORT_STEPS)
 
 
 def _per_round(step_size, *, mu, L, local_steps):
@@ -39,11 +22,11 @@ def _per_round(step_size, *, mu, L, local_steps):
 @states(
     FEDTHEORY,
     "a round, without Assumption 4",
-    related=(PAPER, "Theorem 1"),
+    related=(paper.PAPER, "Theorem 1"),
     form="derived",
     left=LeftSide("squared distance", "|w_+ - w*|^2", after="round"),
     assumes=_ASSUMES,
-    schemes=FULL_PARTICIPATION,
+    schemes=paper.FULL_PARTICIPATION,
     worst_case=lambda: fedavg._worst_cases.ONE_ROUND,
 )
 def one_round(distance2, *, step_size, mu, L, local_steps, objective_gap):
@@ -53,22 +36,8 @@ def one_round(distance2, *, step_size, mu, L, local_steps, objective_gap):
         c^{2\tau}\Delta+\frac{2\eta^2L\Gamma}\beta\Big(\sum_{s<\tau}d_s^2-\frac{(\sum_{s<\tau}d_s)^2}{\beta+\tau}\Big),
         \quad c=1-\eta\mu,\ \beta=\frac{2c}{\eta(L-\mu)}-1,\ d_s=\sum_{r<s}c^{\tau-1-r}
 
-    It holds for any number of clients with any weights.
-
-    Parameters
-    ----------
-    step_size
-        eta, at most 1/L; at 1/L the value is infinite if mu = L.
-    local_steps
-        Local steps per round tau.
-
-    Notes
-    -----
-    With w* = 0 let ``u_s = g_s - g* - mu y_s`` for the gradients along a client's path, so that
-    ``y_{s+1} = c y_s - eta (u_s + g*)`` and ``<u_s, y_s> >= |u_s|^2/(L - mu)``. Expand the square of the mean of
-    ``y_tau = c^tau w - eta sum_s c^(tau-1-s) (u_s + g*)``, where the mean of g* is 0, and add these inequalities with
-    the weights ``2 eta c^(2 tau - 1 - 2 s)``: all products of means cancel. There remains a quadratic function of the
-    deviations of the u_s from their means, and its maximum is a multiple of the mean of ``|g*|^2 <= 2 L Gamma``.
+    It holds for any number of clients with any weights. Here tau is ``local_steps``. At the step size 1/L the value is
+    infinite if mu = L.
 
     Examples
     --------
@@ -86,11 +55,11 @@ def one_round(distance2, *, step_size, mu, L, local_steps, objective_gap):
 @states(
     FEDTHEORY,
     "rounds with a fixed step size, without Assumption 4",
-    related=(PAPER, "Theorem 1"),
+    related=(paper.PAPER, "Theorem 1"),
     form="derived",
     left=LeftSide("squared distance", "|w_T - w*|^2"),
     assumes=_ASSUMES,
-    schemes=FULL_PARTICIPATION,
+    schemes=paper.FULL_PARTICIPATION,
     worst_case=lambda: fedavg._worst_cases.FIXED_ROUNDS,
 )
 def fixed_step_distance(num_rounds, *, step_size, mu, L, local_steps, objective_gap, initial_distance2):
@@ -99,17 +68,7 @@ def fixed_step_distance(num_rounds, *, step_size, mu, L, local_steps, objective_
     .. math::
         c^{2\tau R}\Delta_0+\frac{1-c^{2\tau R}}{1-c^{2\tau}}\,b\,\Gamma
 
-    It is ``one_round`` applied R times, and b is the coefficient of Gamma there. For short steps it tends to
-    ``eta^2 (L/mu) (L - mu) (tau - 1)(2 tau - 1) Gamma/12``, an error floor of second order in the step size.
-
-    Parameters
-    ----------
-    num_rounds
-        Number R of rounds; ``T = tau R``.
-    step_size
-        eta, at most 1/L; at 1/L the value is infinite if mu = L.
-    local_steps
-        Local steps per round tau.
+    It is ``one_round`` applied R times, and b is the coefficient of Gamma there.
 
     Examples
     --------
@@ -127,11 +86,11 @@ def fixed_step_distance(num_rounds, *, step_size, mu, L, local_steps, objective_
 @states(
     FEDTHEORY,
     "one local step, without Assumption 4",
-    related=(PAPER, "Theorem 3"),
+    related=(paper.PAPER, "Theorem 3"),
     form="derived",
     left=LeftSide("squared distance", "E |w_+ - w*|^2", after="step", over=("selection",)),
-    assumes=(*_ASSUMES, SUBSET, BALANCED, SEVERAL_CLIENTS),
-    schemes=SUBSETS,
+    assumes=(*_ASSUMES, paper.SUBSET, paper.BALANCED, paper.SEVERAL_CLIENTS),
+    schemes=paper.SUBSETS,
     worst_case=lambda: fedavg._worst_cases.SAMPLED_STEP,
 )
 def sampled_step(distance2, *, step_size, mu, L, num_clients, num_selected, objective_gap):
@@ -143,22 +102,7 @@ def sampled_step(distance2, *, step_size, mu, L, num_clients, num_selected, obje
 
     The coefficient of Gamma is the smallest one with the coefficient ``c^2`` of Delta: the bound is attained in the
     limit of small Gamma/Delta. Draws with replacement in proportion to any weights are the limit of many clients, alpha
-    = 1/m.
-
-    Parameters
-    ----------
-    step_size
-        eta, at most 1/L; at 1/L the value is infinite if mu = L.
-    num_selected
-        Number m of clients per round.
-
-    Notes
-    -----
-    With w* = 0 and ``u_k = g_k - g*_k - mu w``, the expected squared norm of the mean of the selected models is
-    ``|c w - eta u|^2 + alpha eta^2 mean |u_k + g*_k - u|^2``, where u is the mean of the u_k. Add ``2 eta c`` times
-    ``<u, w> >= mean |u_k|^2/(L - mu)``. The part that depends on the means is not positive, since
-    ``eta (L - mu) <= 2 c``. A sum of squares shows that the deviations contribute at most
-    ``alpha eta^2/(1 - alpha eta (L - mu)/(2 c))`` times the mean of ``|g*_k|^2 <= 2 L Gamma``.
+    = 1/m. Here m is ``num_selected``. At the step size 1/L the value is infinite if mu = L.
 
     Examples
     --------
@@ -177,11 +121,11 @@ def sampled_step(distance2, *, step_size, mu, L, num_clients, num_selected, obje
 @states(
     FEDTHEORY,
     "the loss after one local step, without Assumption 4",
-    related=(PAPER, "Theorem 1"),
+    related=(paper.PAPER, "Theorem 1"),
     form="derived",
     left=LeftSide("gap", "F(w_+) - F*", after="step"),
     assumes=_ASSUMES,
-    schemes=FULL_PARTICIPATION,
+    schemes=paper.FULL_PARTICIPATION,
     worst_case=lambda: fedavg._worst_cases.GAP_AFTER_STEP,
 )
 def gap_after_step(distance2, *, step_size, mu, L):
@@ -189,10 +133,6 @@ def gap_after_step(distance2, *, step_size, mu, L):
 
     .. math::
         \frac L2\cdot\frac{c^2}{c^2+\eta L(1+c)}\Delta,\quad c=1-\eta\mu
-
-    A step of all clients is a step of gradient descent on F. Taylor, Hendrickx and Glineur (2017) conjectured such
-    formulas for any number of steps from semidefinite programs. The bound on the gap that follows from the bound on the
-    distance is ``L c^2 Delta/2``.
 
     Examples
     --------

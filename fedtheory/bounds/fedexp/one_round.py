@@ -5,12 +5,7 @@ from fedtheory.bounds.error_feedback.ef import COMMON_MINIMIZER
 from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.bounds.fedexp.paper import PAPER
 from fedtheory.bounds.sgd.paper import CONVERGENT_STEPS
-from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Convex, Hypothesis, Smooth
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
-
-__all__ = ["one_round"]
+from fedtheory.theorem import EXACT_GRADIENTS, FEDTHEORY, Convex, Hypothesis, LeftSide, Smooth, states
 
 _JENSEN = Hypothesis(
     "mean_update2 <= update2, by Jensen's inequality",
@@ -40,28 +35,15 @@ def one_round(distance2, *, step_size, L, local_steps, server_step_size, update2
     .. math::
         \Delta-\alpha\Big(1+\frac{2-\eta L}{\tau\eta L}\Big)\sum_kp_k\|u_k\|^2+\alpha^2\Big\|\sum_kp_ku_k\Big\|^2
 
-    The u_k are the measured updates of the clients, and alpha is ``server_step_size``. The bound is smallest for
-    ``alpha = (1 + (2 - eta L)/(tau eta L)) update2/(2 mean_update2)``. FedExP takes ``update2/(2 mean_update2)`` if
-    that is more than 1. One client of curvature L with one local step attains the bound.
-
-    Parameters
-    ----------
-    server_step_size
-        Factor alpha of the mean update.
-
-    Notes
-    -----
-    A gradient step satisfies ``|y_+ - w*|^2 <= |y - w*|^2 - a |y_+ - y|^2`` with ``a = (2 - eta L)/(eta L)``. Steps add
-    up, so that ``|w + u_k - w*|^2 <= |w - w*|^2 - (a/tau) |u_k|^2``. This bounds ``<u_k, w* - w>`` from below.
+    The u_k are the measured updates of the clients, and alpha is ``server_step_size``. FedExP takes
+    ``update2/(2 mean_update2)`` if that is more than 1.
 
     Examples
     --------
     With L = 1, eta = 1/2 and tau = 3: a = 3, and the factor is 2. From Delta = 16 with alpha = 2, update2 = 3 and
     mean_update2 = 1 the bound is ``16 - 2 * 2 * 3 + 4``.
 
-    >>> one_round(
-    ...     16, step_size=1 / 2, L=1, local_steps=3, server_step_size=2, update2=3, mean_update2=1
-    ... )
+    >>> one_round(16, step_size=1 / 2, L=1, local_steps=3, server_step_size=2, update2=3, mean_update2=1)
     8.0
     """
     slack = (1 + short_of_one(step_size, L)) / (step_size * L * local_steps)

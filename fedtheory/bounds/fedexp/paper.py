@@ -1,8 +1,6 @@
 """Definitions shared by the bounds on extrapolated server steps."""
 
-from fedtheory.theorem.domains import NONNEGATIVE
-from fedtheory.theorem.paper import Paper
-from fedtheory.theorem.symbols import Symbol
+from fedtheory.theorem import NONNEGATIVE, Paper, Symbol
 
 __all__ = ["FEDEXPROX", "PAPER"]
 

@@ -5,10 +5,7 @@ from typing import Any
 
 from fedtheory import worst_case
 from fedtheory.bounds._worst_cases import require_0
-from fedtheory.theorem.bound import Bound
-from fedtheory.theorem.worst_case_problem import WorstCaseProblem
-
-__all__: list[str] = []
+from fedtheory.theorem import Bound, WorstCaseProblem
 
 _FULL_PARTICIPATION = (
     "all clients take part in the worst case; the bound also covers drawn clients, whose mean moves farther"

@@ -1,11 +1,11 @@
 """Definitions shared by the forms of FedProx's theorem."""
 
-from fedtheory.theorem.assumptions import Hypothesis, Smooth
-from fedtheory.theorem.domains import NONNEGATIVE, POSITIVE
-from fedtheory.theorem.paper import Paper
-from fedtheory.theorem.symbols import CURVATURE, GRADIENT2, Symbol
+from dataclasses import replace
 
-__all__ = ["ASSUMES", "PAPER"]
+from fedtheory.theorem import NONNEGATIVE, POSITIVE, Hypothesis, Paper, Smooth
+from fedtheory.theorem.symbols import CURVATURE, GRADIENT2, SYMBOLS, Symbol
+
+__all__ = ["PAPER"]
 
 PAPER = Paper(
     key="fedprox",
@@ -14,6 +14,7 @@ PAPER = Paper(
     year=2020,
     url="https://arxiv.org/abs/1812.06127",
     symbols=(
+        replace(SYMBOLS["num_selected"], meaning="Number of clients per round, counted with multiplicity", letter="K"),
         Symbol("gradient2", "``|grad F(w)|^2`` at the round's starting model", NONNEGATIVE, GRADIENT2),
         Symbol("proximal_weight", "Weight of the proximal term, the paper's mu", POSITIVE, CURVATURE, r"\mu"),
         Symbol(

@@ -4,11 +4,7 @@ from fedtheory.arithmetic.functions import square_root
 from fedtheory.bounds.fedavg.paper import DRAWS, WITH_REPLACEMENT
 from fedtheory.bounds.fedprox import _worst_cases
 from fedtheory.bounds.fedprox.paper import ASSUMES, PAPER
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
-
-__all__ = ["loss_change"]
+from fedtheory.theorem import FEDTHEORY, LeftSide, states
 
 
 @states(
@@ -32,13 +28,6 @@ def _printed_loss_change(
 
     It is negative only if ``K > 2 B^2 (1 + gamma)^2/(1 - gamma B)^2``, and never for K <= 2.
 
-    Parameters
-    ----------
-    num_selected
-        Number K of clients per round, counted with multiplicity.
-
-    Examples
-    --------
     With ``L = L_ = 1``, mu = 17, B = 2, gamma = 1/4 and K = 8 the bound is ``-512 + 160 + 425/2``, as in
     ``loss_change``, plus ``17408 (5/64 + 10 (25/1024)/8)`` for the draws.
 
@@ -66,9 +55,7 @@ def _printed_loss_change(
     "a round of FedProx, by smoothness at the server's model",
     related=(PAPER, "Theorem 4"),
     form="derived",
-    left=LeftSide("loss change", "E F(w_+) - F(w)", after="round", over=("selection",)),
     assumes=(*ASSUMES, DRAWS),
-    schemes=WITH_REPLACEMENT,
     printed=_printed_loss_change,
     worst_case=_worst_cases.LOSS_CHANGE,
 )
@@ -79,15 +66,7 @@ def loss_change(gradient2, *, L, negative_curvature, proximal_weight, gradient_d
         -\Big(\frac{1-\gamma B}\mu-\frac{LB(1+\gamma)}{\bar\mu\mu}-\frac{L(1+\gamma)^2B^2}{2\bar\mu^2}\Big)
         \|\nabla F(w)\|^2,\quad\bar\mu=\mu-L_-
 
-    The printed form has two more summands for the draws and is never smaller. B is unbounded near a minimizer of F
-    unless it is stationary for all clients.
-
-    Notes
-    -----
-    A proximal problem is ``mu_bar``-strongly convex, so that ``|y_k - w| <= (1 + gamma) |grad F_k(w)|/mu_bar``. The
-    mean of all y_k, which is the expectation of w_+, is w minus ``(grad F(w) + M)/mu`` with ``|M| <= (L (1 +
-    gamma)/mu_bar + gamma) B |grad F(w)|``. By smoothness at w it remains to bound ``E |w_+ - w|^2``. The expected
-    squared distance of a mean of draws from w is at most that of a single draw.
+    The printed form has two more summands for the draws and is never smaller.
 
     Examples
     --------
@@ -95,9 +74,7 @@ def loss_change(gradient2, *, L, negative_curvature, proximal_weight, gradient_d
     17408 = 17 * 1024.
 
     >>> from fractions import Fraction as Q
-    >>> loss_change(
-    ...     17408, proximal_weight=17, L=1, negative_curvature=1, gradient_dissimilarity=2, inexactness=Q(1, 4)
-    ... )
+    >>> loss_change(17408, proximal_weight=17, L=1, negative_curvature=1, gradient_dissimilarity=2, inexactness=Q(1, 4))
     Fraction(-279, 2)
     """
     B, reach = gradient_dissimilarity, 1 + inexactness

@@ -1,13 +1,7 @@
 """Local gradient descent of convex clients (Khaled, Mishchenko, Richtarik 2019)."""
 
-from typing import TYPE_CHECKING
-
-from fedtheory._support import lazy
 from fedtheory.bounds.local_gd.averaged import averaged_gap as averaged_gap
 from fedtheory.bounds.local_gd.lemmas import long_step as long_step
 from fedtheory.bounds.local_gd.lemmas import one_step as one_step
 from fedtheory.bounds.local_gd.lemmas import round_drift as round_drift
 from fedtheory.bounds.local_gd.paper import PAPER as PAPER
-
-if not TYPE_CHECKING:  # a type checker would accept any name if it saw __getattr__
-    __getattr__ = lazy.unknown_in(__name__)

@@ -3,12 +3,7 @@ r"""Khaled, Mishchenko and Richtarik, Theorem 1: the loss at the mean of all mod
 from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION, SHORT_STEPS
 from fedtheory.bounds.local_gd import _worst_cases
 from fedtheory.bounds.local_gd.paper import ASSUMES, PAPER, SHORT_ROUNDS
-from fedtheory.theorem.assumptions import Hypothesis
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
-
-__all__ = ["averaged_gap"]
+from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, states
 
 _GAP = LeftSide("gap", "F(1/T sum_{t<T} w_bar_t) - F*", model="average", average="equal weights for all local steps")
 _CONTRACTING = Hypothesis(
@@ -30,8 +25,6 @@ def _printed_averaged_gap(num_steps, *, step_size, L, local_steps, zeta2, initia
     .. math::
         \frac{2\|w_0-w^*\|^2}{\eta T}+24\eta^2H^2L\zeta^2
 
-    Examples
-    --------
     With eta = 1/16, L = 2, H = 2, T = 8, zeta2 = 4 and the distance 3: ``2 * 3 * 2 + 24 * 4 * 2 * 4/256``.
 
     >>> averaged_gap.printed(8, step_size=1 / 16, L=2, local_steps=2, zeta2=4, initial_distance2=3)
@@ -48,9 +41,7 @@ def _printed_averaged_gap(num_steps, *, step_size, L, local_steps, zeta2, initia
     "the loss at the mean of all models of convex clients",
     related=(PAPER, "Theorem 1"),
     form="derived",
-    left=_GAP,
     assumes=(*ASSUMES, SHORT_STEPS, _CONTRACTING),
-    schemes=FULL_PARTICIPATION,
     printed=_printed_averaged_gap,
     worst_case=_worst_cases.AVERAGED_GAP,
 )
@@ -60,12 +51,7 @@ def averaged_gap(num_steps, *, step_size, L, local_steps, zeta2, initial_distanc
     .. math::
         \frac1{1-\eta^2L^2H(H-1)}\Big(\frac{\|w_0-w^*\|^2}{2\eta T}+\frac{(H-1)(2H-1)}6\eta^2L\zeta^2\Big)
 
-    At the printed step sizes the first factor is at most 16/15. Hence the summands are at least 3.75 and 67.5 times
-    smaller than the printed ones. The last round may be incomplete.
-
-    Notes
-    -----
-    The sum of ``one_step`` over all steps, with ``round_drift`` for the drift of each round, and convexity of F.
+    At the printed step sizes the first factor is at most 16/15. The last round may be incomplete.
 
     Examples
     --------

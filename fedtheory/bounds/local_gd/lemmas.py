@@ -3,12 +3,7 @@ r"""Khaled, Mishchenko and Richtarik, Lemmas 1 and 2: a local step, and the drif
 from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION, SHORT_STEPS
 from fedtheory.bounds.local_gd import _worst_cases
 from fedtheory.bounds.local_gd.paper import ASSUMES, PAPER, SHORT_ROUNDS
-from fedtheory.theorem.assumptions import Hypothesis
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
-
-__all__ = ["long_step", "one_step", "round_drift"]
+from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, states
 
 _STEP = LeftSide("squared distance", "|w_bar_+ - w*|^2", after="step")
 _DRIFT = LeftSide("drift", "sum_t sum_k p_k |w_k_t - w_bar_t|^2", model="clients", after="round")
@@ -64,8 +59,6 @@ def _printed_one_step(distance2, *, step_size, L, drift, gap):
     .. math::
         \Delta+\tfrac32\eta LV-\eta(F(\bar w)-F^*)
 
-    Examples
-    --------
     With eta = 1/8, L = 2, Delta = 9, V = 16 and the gap 4: ``9 + (3/2)(1/4) 16 - 4/8``.
 
     >>> one_step.printed(9, step_size=1 / 8, L=2, drift=16, gap=4)
@@ -79,9 +72,7 @@ def _printed_one_step(distance2, *, step_size, L, drift, gap):
     "a local step of convex clients",
     related=(PAPER, "Lemma 1"),
     form="derived",
-    left=_STEP,
     assumes=(*ASSUMES, SHORT_STEPS),
-    schemes=FULL_PARTICIPATION,
     options=("local_steps",),
     printed=_printed_one_step,
     worst_case=_worst_cases.ONE_STEP,
@@ -92,13 +83,7 @@ def one_step(distance2, *, step_size, L, drift, gap):
     .. math::
         \Delta+\eta LV-2\eta(F(\bar w)-F^*)
 
-    Neither coefficient can be smaller: certified worst cases approach them far from w*.
-
-    Notes
-    -----
-    Convexity and smoothness of F_k between w_k, w_bar and w* bound ``-2 <g_k, w_bar - w*>`` by
-    ``-2 (F_k(w_bar) - F_k(w*)) + L |w_k - w_bar|^2 - |g_k - grad F_k(w*)|^2/L``. The mean of the last term is at most
-    ``-|g_bar|^2/L``, which compensates for ``eta |g_bar|^2``. The printed proof omits it.
+    Neither coefficient can be smaller.
 
     Examples
     --------
@@ -123,8 +108,6 @@ def _printed_round_drift(gap_sum, *, step_size, L, local_steps, zeta2):
     .. math::
         5L\eta^2H^2\sum_t(F(\bar w_t)-F^*)+8\eta^2H^3\zeta^2
 
-    Examples
-    --------
     With eta = 1/16, L = 2, H = 2, zeta2 = 8 and the sum 32: ``(10 * 4 * 32 + 8 * 8 * 8)/256``.
 
     >>> round_drift.printed(32, step_size=1 / 16, L=2, local_steps=2, zeta2=8)
@@ -141,9 +124,7 @@ def _printed_round_drift(gap_sum, *, step_size, L, local_steps, zeta2):
     "the drift of a round of convex clients",
     related=(PAPER, "Lemma 2"),
     form="derived",
-    left=_DRIFT,
     assumes=(*ASSUMES, _STABLE),
-    schemes=FULL_PARTICIPATION,
     printed=_printed_round_drift,
     worst_case=_worst_cases.DRIFT,
 )
@@ -152,12 +133,6 @@ def round_drift(gap_sum, *, step_size, L, local_steps, zeta2):
 
     .. math::
         \eta^2H(H-1)\Big(2L\sum_t(F(\bar w_t)-F^*)+\frac{2H-1}3\zeta^2\Big)
-
-    Notes
-    -----
-    A gradient step of F_k, minus the same step at w_bar, does not increase distances. Hence the root of V grows in a
-    step by at most eta times the root of the mean of ``|grad F_k(w_bar)|^2``, which is at most
-    ``(2 L (F(w_bar) - F*))^(1/2) + zeta``. The rest is ``(sum_{s<t} a_s)^2 <= t sum_{s<t} a_s^2``.
 
     Examples
     --------

@@ -3,12 +3,9 @@
 from dataclasses import replace
 
 from fedtheory.bounds.sgd.paper import PAPER as HETEROGENEITY
-from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Convex, Hypothesis, Smooth
-from fedtheory.theorem.domains import COUNT, NONNEGATIVE
-from fedtheory.theorem.paper import Paper
-from fedtheory.theorem.symbols import SYMBOLS, Symbol
+from fedtheory.theorem import COUNT, EXACT_GRADIENTS, NONNEGATIVE, SYMBOLS, Convex, Hypothesis, Paper, Smooth, Symbol
 
-__all__ = ["ASSUMES", "PAPER", "SHORT_ROUNDS"]
+__all__ = ["PAPER"]
 
 PAPER = Paper(
     key="local-gd",

@@ -1,13 +1,7 @@
 """Optimal Client Sampling (Chen, Horvath, Richtarik): DSGD and FedAvg with independent sampling.
 
 Every statement holds for any independent sampling with unbiased weights ``w_i / p_i``. The sampling enters through the
-relative improvement factor gamma in [m/n, 1]; optimal sampling has at least the gamma of uniform sampling. The
-documentation derives the constants with proofs. ``dsgd`` and ``fedavg`` contain the bounds for one round, ``rounds``
-the bounds for many rounds, and ``lemmas`` the lemmas.
-
-Arguments: ``distance2`` is ``|x - x*|^2``; ``gap`` is ``f(x) - f*``; ``objective_gap`` is
-``sum_i w_i (f_i(x*) - f_i*)``; ``max_weight`` and ``sum_squared_weights`` are W and S2; ``relative_noise`` and
-``sigma2`` are M and sigma^2 of Assumptions 7 and 8; ``dissimilarity`` is rho of Assumption 9.
+relative improvement factor gamma in [m/n, 1]; optimal sampling has at least the gamma of uniform sampling.
 
 Modules are imported on first use.
 """

@@ -5,10 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory import worst_case
-from fedtheory.theorem.bound import Bound
-from fedtheory.theorem.worst_case_problem import WorstCaseProblem
-
-__all__: list[str] = []
+from fedtheory.theorem import Bound, WorstCaseProblem
 
 _LEFT = "descent is on the left-hand side; optimal sampling has the worst case of uniform sampling"
 _FULL_PARTICIPATION = "all clients take part; descent, if the bound has any, is on the left-hand side"

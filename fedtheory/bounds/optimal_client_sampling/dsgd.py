@@ -1,34 +1,25 @@
 """Optimal Client Sampling: one round of DSGD with independent sampling."""
 
 from fedtheory.bounds import optimal_client_sampling as ocs
-from fedtheory.bounds.optimal_client_sampling.paper import (
-    BOUNDED_BELOW,
-    CONVEX_CLIENTS,
-    GAMMA_AT_MOST_ONE,
-    GRADIENT_NOISE,
-    MINIMA,
-    PAPER,
-    SCHEMES,
-    SIMILAR_CLIENTS,
-    SMOOTH,
-    STRONGLY_CONVEX,
-    WEIGHTS,
-)
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
-
-__all__ = ["dsgd_convex_clients", "dsgd_nonconvex", "dsgd_per_client_variant", "dsgd_strongly_convex"]
+from fedtheory.bounds.optimal_client_sampling import paper
+from fedtheory.theorem import FEDTHEORY, LeftSide, states
 
 
 @states(
     FEDTHEORY,
     "a step for every step size, with the gap weighted by w_i",
-    related=(PAPER, "Theorem 13, eqs. (19), (20)"),
+    related=(paper.PAPER, "Theorem 13, eqs. (19), (20)"),
     form="derived",
     left=LeftSide("squared distance", "E |x^{k+1} - x*|^2", after="step", over=("selection", "noise")),
-    assumes=(SMOOTH, STRONGLY_CONVEX, MINIMA, GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS),
-    schemes=SCHEMES,
+    assumes=(
+        paper.SMOOTH,
+        paper.STRONGLY_CONVEX,
+        paper.MINIMA,
+        paper.GRADIENT_NOISE,
+        paper.GAMMA_AT_MOST_ONE,
+        *paper.WEIGHTS,
+    ),
+    schemes=paper.SCHEMES,
     worst_case=lambda: ocs._worst_cases.STEP,
 )
 def dsgd_strongly_convex(
@@ -65,18 +56,23 @@ def dsgd_strongly_convex(
 @states(
     FEDTHEORY,
     "variant with sum_i w_i^2 Z_i, false for unequal weights",
-    related=(PAPER, "Theorem 13"),
+    related=(paper.PAPER, "Theorem 13"),
     form="variant",
     left=LeftSide("squared distance", "E |x^{k+1} - x*|^2", after="step", over=("selection", "noise")),
-    assumes=(SMOOTH, STRONGLY_CONVEX, MINIMA, GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS),
-    schemes=SCHEMES,
+    assumes=(
+        paper.SMOOTH,
+        paper.STRONGLY_CONVEX,
+        paper.MINIMA,
+        paper.GRADIENT_NOISE,
+        paper.GAMMA_AT_MOST_ONE,
+        *paper.WEIGHTS,
+    ),
+    schemes=paper.SCHEMES,
 )
 def dsgd_per_client_variant(
     distance2, *, gap, step_size, mu, L, gamma, max_weight, sum_squared_weights, relative_noise, sigma2, per_client_gap
 ):
-    r"""Bound on ``E |x^{k+1} - x*|^2`` that is FALSE for unequal weights.
-
-    It is Theorem 13 with ``sum_i w_i^2 Z_i`` in place of ``W sum_i w_i Z_i``.
+    r"""Bound on ``E |x^{k+1} - x*|^2`` with ``sum_i w_i^2 Z_i`` in Theorem 13, which is FALSE for unequal weights.
 
     .. math::
         (1-\mu\eta)\|r^k\|^2-2\eta\Big(1-\frac{\eta(1+WM)L}\gamma\Big)R^k
@@ -84,9 +80,8 @@ def dsgd_per_client_variant(
 
     Examples
     --------
-    ``per_client_gap`` is ``sum_i w_i^2 (f_i(x*) - f_i*)``. The excess ``f_i(x) - f_i(x*)`` may be negative, so that W
-    does not bound the weights client by client. At the instance of ``dsgd_strongly_convex`` with all clients sampled,
-    where ``E |r|^2`` is 73/1800 = 1314/32400: ``9/360 - 2/10 (1 - 1/6) / 72 + (16/81 + 5/3 - 8/81) / 100``.
+    At the instance of ``dsgd_strongly_convex`` with all clients sampled, where ``E |r|^2`` is 73/1800 = 1314/32400:
+    ``9/360 - 2/10 (1 - 1/6) / 72 + (16/81 + 5/3 - 8/81) / 100``.
 
     >>> from fractions import Fraction as Q
     >>> dsgd_per_client_variant(Q(1, 36), gap=Q(1, 72), step_size=Q(1, 10), mu=1, L=1, gamma=1, max_weight=Q(2, 3),
@@ -105,11 +100,18 @@ def dsgd_per_client_variant(
 @states(
     FEDTHEORY,
     "a step of convex clients, for every step size",
-    related=(PAPER, "Theorem 13"),
+    related=(paper.PAPER, "Theorem 13"),
     form="derived",
     left=LeftSide("squared distance", "E |x^{k+1} - x*|^2", after="step", over=("selection", "noise")),
-    assumes=(SMOOTH, STRONGLY_CONVEX, CONVEX_CLIENTS, GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS),
-    schemes=SCHEMES,
+    assumes=(
+        paper.SMOOTH,
+        paper.STRONGLY_CONVEX,
+        paper.CONVEX_CLIENTS,
+        paper.GRADIENT_NOISE,
+        paper.GAMMA_AT_MOST_ONE,
+        *paper.WEIGHTS,
+    ),
+    schemes=paper.SCHEMES,
     worst_case=lambda: ocs._worst_cases.STEP,
 )
 def dsgd_convex_clients(
@@ -159,11 +161,18 @@ def dsgd_convex_clients(
 @states(
     FEDTHEORY,
     "a step of non-convex clients, for every step size",
-    related=(PAPER, "Theorem 15, eq. (24)"),
+    related=(paper.PAPER, "Theorem 15, eq. (24)"),
     form="derived",
     left=LeftSide("loss", "E f(x^{k+1})", after="step", over=("selection", "noise")),
-    assumes=(SMOOTH, BOUNDED_BELOW, GRADIENT_NOISE, SIMILAR_CLIENTS, GAMMA_AT_MOST_ONE, *WEIGHTS),
-    schemes=SCHEMES,
+    assumes=(
+        paper.SMOOTH,
+        paper.BOUNDED_BELOW,
+        paper.GRADIENT_NOISE,
+        paper.SIMILAR_CLIENTS,
+        paper.GAMMA_AT_MOST_ONE,
+        *paper.WEIGHTS,
+    ),
+    schemes=paper.SCHEMES,
 )
 def dsgd_nonconvex(
     value, *, gradient2, step_size, L, gamma, max_weight, sum_squared_weights, relative_noise, sigma2, dissimilarity

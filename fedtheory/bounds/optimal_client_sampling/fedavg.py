@@ -4,46 +4,22 @@
 """
 
 from fedtheory.bounds import optimal_client_sampling as ocs
-from fedtheory.bounds.optimal_client_sampling.paper import (
-    BOUNDED_BELOW,
-    CONVEX_CLIENTS,
-    FEDAVG_STEPS,
-    GAMMA_AT_MOST_ONE,
-    LOCAL_GRADIENT_NOISE,
-    MINIMA,
-    PAPER,
-    SCHEMES,
-    SIMILAR_CLIENTS,
-    SMOOTH,
-    STRONGLY_CONVEX,
-    WEIGHTS,
-    WHOLE_MOVE,
-)
-from fedtheory.theorem.assumptions import StronglyConvex
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
-
-__all__ = [
-    "fedavg_convex_clients",
-    "fedavg_nonconvex",
-    "fedavg_strongly_convex",
-    "fedavg_strongly_convex_per_client",
-]
+from fedtheory.bounds.optimal_client_sampling import paper
+from fedtheory.theorem import FEDTHEORY, LeftSide, StronglyConvex, states
 
 _STRONGLY_CONVEX_CLIENTS = StronglyConvex(of="every f_i")
-_ONE_ROUND = (SMOOTH, LOCAL_GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS, *FEDAVG_STEPS)
+_ONE_ROUND = (paper.SMOOTH, paper.LOCAL_GRADIENT_NOISE, paper.GAMMA_AT_MOST_ONE, *paper.WEIGHTS, *paper.FEDAVG_STEPS)
 
 
 @states(
     FEDTHEORY,
     "a round of local steps, strongly convex objective",
-    related=(PAPER, "Theorem 17"),
+    related=(paper.PAPER, "Theorem 17"),
     form="derived",
     left=LeftSide("squared distance", "E |x^{k+1} - x*|^2", after="round", over=("selection", "noise")),
-    assumes=(_STRONGLY_CONVEX_CLIENTS, MINIMA, *_ONE_ROUND),
-    schemes=SCHEMES,
-    domains=WHOLE_MOVE,
+    assumes=(_STRONGLY_CONVEX_CLIENTS, paper.MINIMA, *_ONE_ROUND),
+    schemes=paper.SCHEMES,
+    domains=paper.WHOLE_MOVE,
     worst_case=lambda: ocs._worst_cases.ROUND,
 )
 def fedavg_strongly_convex(
@@ -92,12 +68,12 @@ def fedavg_strongly_convex(
 @states(
     FEDTHEORY,
     "a round of local steps, with sum_i w_i^2 Z_i",
-    related=(PAPER, "Theorem 17"),
+    related=(paper.PAPER, "Theorem 17"),
     form="derived",
     left=LeftSide("squared distance", "E |x^{k+1} - x*|^2", after="round", over=("selection", "noise")),
-    assumes=(_STRONGLY_CONVEX_CLIENTS, MINIMA, *_ONE_ROUND),
-    schemes=SCHEMES,
-    domains=WHOLE_MOVE,
+    assumes=(_STRONGLY_CONVEX_CLIENTS, paper.MINIMA, *_ONE_ROUND),
+    schemes=paper.SCHEMES,
+    domains=paper.WHOLE_MOVE,
     worst_case=lambda: ocs._worst_cases.ROUND_PER_CLIENT,
 )
 def fedavg_strongly_convex_per_client(
@@ -147,12 +123,12 @@ def fedavg_strongly_convex_per_client(
 @states(
     FEDTHEORY,
     "a round of local steps of convex clients",
-    related=(PAPER, "Theorem 17"),
+    related=(paper.PAPER, "Theorem 17"),
     form="derived",
     left=LeftSide("squared distance", "E |x^{k+1} - x*|^2", after="round", over=("selection", "noise")),
-    assumes=(STRONGLY_CONVEX, CONVEX_CLIENTS, MINIMA, *_ONE_ROUND),
-    schemes=SCHEMES,
-    domains=WHOLE_MOVE,
+    assumes=(paper.STRONGLY_CONVEX, paper.CONVEX_CLIENTS, paper.MINIMA, *_ONE_ROUND),
+    schemes=paper.SCHEMES,
+    domains=paper.WHOLE_MOVE,
     worst_case=lambda: ocs._worst_cases.ROUND,
 )
 def fedavg_convex_clients(
@@ -200,12 +176,12 @@ def fedavg_convex_clients(
 @states(
     FEDTHEORY,
     "a round of local steps of non-convex clients",
-    related=(PAPER, "Theorem 18"),
+    related=(paper.PAPER, "Theorem 18"),
     form="derived",
     left=LeftSide("loss", "E f(x^{k+1})", after="round", over=("selection", "noise")),
-    assumes=(BOUNDED_BELOW, SIMILAR_CLIENTS, *_ONE_ROUND),
-    schemes=SCHEMES,
-    domains=WHOLE_MOVE,
+    assumes=(paper.BOUNDED_BELOW, paper.SIMILAR_CLIENTS, *_ONE_ROUND),
+    schemes=paper.SCHEMES,
+    domains=paper.WHOLE_MOVE,
 )
 def fedavg_nonconvex(
     value,

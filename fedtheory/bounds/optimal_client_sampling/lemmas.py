@@ -1,38 +1,13 @@
 """Optimal Client Sampling: second moments, client drift and Lemma 21.
 
-Notation: client i has the weight w_i (W is the largest, S2 the sum of squares) and noise constants M and sigma2. The
-server moves by ``-eta G`` with ``G = sum_{i in S} (w_i / p_i) Delta_i``. ``Delta_i`` is the gradient g_i (DSGD) or the
-local change divided by ``R eta_l`` (FedAvg with R local steps, ``eta = R eta_l eta_g``). gamma is the relative
-improvement factor.
+The server moves by ``-eta G`` with ``G = sum_{i in S} (w_i / p_i) Delta_i``. ``Delta_i`` is the gradient g_i (DSGD) or
+the local change divided by ``R eta_l`` (FedAvg with R local steps, ``eta = R eta_l eta_g``).
 """
 
-from fedtheory.bounds.optimal_client_sampling.paper import (
-    FEDAVG_STEPS,
-    GAMMA_AT_MOST_ONE,
-    GRADIENT_NOISE,
-    LOCAL_GRADIENT_NOISE,
-    PAPER,
-    SCHEMES,
-    SMOOTH,
-    WEIGHTS,
-    WHOLE_MOVE,
-)
-from fedtheory.theorem.assumptions import Hypothesis, Smooth, StronglyConvex
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.domains import NONNEGATIVE
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
+from fedtheory.bounds.optimal_client_sampling import paper
+from fedtheory.theorem import FEDTHEORY, NONNEGATIVE, Hypothesis, LeftSide, Smooth, StronglyConvex, states
 
-__all__ = [
-    "client_drift",
-    "dsgd_second_moment",
-    "estimator_error",
-    "estimator_second_moment",
-    "fedavg_second_moment",
-    "perturbed_inner_product",
-]
-
-_SERVER_STEP, _, _LOCAL_STEP, _ = FEDAVG_STEPS
+_SERVER_STEP, _, _LOCAL_STEP, _ = paper.FEDAVG_STEPS
 _UNBIASED = Hypothesis(
     "E [G | updates] = sum_i w_i Delta_i, and the updates are unbiased: E Delta_i = grad f_i (DSGD)",
     of_run=lambda run: None if run.steps_of_round == 1 else f"local_steps = {run.steps_of_round}",
@@ -40,14 +15,14 @@ _UNBIASED = Hypothesis(
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Section 2",
     equation="eq. (3)",
     left=LeftSide(
         "variance", "E |G - grad f|^2", model="none", after="step", over=("selection", "noise"), is_equal=True
     ),
     assumes=(_UNBIASED,),
-    schemes=SCHEMES,
+    schemes=paper.SCHEMES,
     options=("gradient_noise", "relative_noise"),
 )
 def estimator_error(*, sampling_error, update_error):
@@ -67,11 +42,11 @@ def estimator_error(*, sampling_error, update_error):
 @states(
     FEDTHEORY,
     "the second moment in terms of the improvement factor",
-    related=(PAPER, "Section 2, eqs. (6), (15), (16)"),
+    related=(paper.PAPER, "Section 2, eqs. (6), (15), (16)"),
     form="derived",
     left=LeftSide("second moment", "E |G|^2", model="none", after="round", over=("selection", "noise"), is_equal=True),
-    assumes=(GAMMA_AT_MOST_ONE,),
-    schemes=SCHEMES,
+    assumes=(paper.GAMMA_AT_MOST_ONE,),
+    schemes=paper.SCHEMES,
     options=("any",),
 )
 def estimator_second_moment(*, squared_weight_update2, mean_update2, gamma):
@@ -94,11 +69,11 @@ def estimator_second_moment(*, squared_weight_update2, mean_update2, gamma):
 @states(
     FEDTHEORY,
     "the second moment of one step",
-    related=(PAPER, "Theorems 13 and 15, in their proofs"),
+    related=(paper.PAPER, "Theorems 13 and 15, in their proofs"),
     form="derived",
     left=LeftSide("second moment", "E |G|^2", model="none", after="step", over=("selection", "noise")),
-    assumes=(GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS),
-    schemes=SCHEMES,
+    assumes=(paper.GRADIENT_NOISE, paper.GAMMA_AT_MOST_ONE, *paper.WEIGHTS),
+    schemes=paper.SCHEMES,
 )
 def dsgd_second_moment(
     *, squared_weight_gradient2, gradient2, gamma, max_weight, sum_squared_weights, relative_noise, sigma2
@@ -125,7 +100,7 @@ def dsgd_second_moment(
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Lemma 21",
     equation="eq. (35)",
     basis="quoted",
@@ -162,14 +137,14 @@ def perturbed_inner_product(value_difference, *, distance2, displacement2, mu, L
 @states(
     FEDTHEORY,
     "the drift in a round of local steps",
-    related=(PAPER, "Theorems 17 and 18, the drift (36) in their proofs"),
+    related=(paper.PAPER, "Theorems 17 and 18, the drift (36) in their proofs"),
     form="derived",
     left=LeftSide(
         "drift", "(1/R) sum_i sum_{s<R} w_i E |y_{i,s} - x|^2", model="clients", after="round", over=("noise",)
     ),
-    assumes=(SMOOTH, LOCAL_GRADIENT_NOISE, _SERVER_STEP, _LOCAL_STEP),
-    schemes=SCHEMES,
-    domains=WHOLE_MOVE,
+    assumes=(paper.SMOOTH, paper.LOCAL_GRADIENT_NOISE, _SERVER_STEP, _LOCAL_STEP),
+    schemes=paper.SCHEMES,
+    domains=paper.WHOLE_MOVE,
 )
 def client_drift(mean_gradient2, *, step_size, server_step_size, local_steps, L, relative_noise, sigma2):
     r"""Bound on the drift, ``(1/R) sum_i sum_{s<R} w_i E |y_{i,s} - x|^2``.
@@ -196,11 +171,11 @@ def client_drift(mean_gradient2, *, step_size, server_step_size, local_steps, L,
 @states(
     FEDTHEORY,
     "the second moment of a round of local steps",
-    related=(PAPER, "Theorems 17 and 18"),
+    related=(paper.PAPER, "Theorems 17 and 18"),
     form="derived",
     left=LeftSide("second moment", "E |G|^2", model="none", after="round", over=("selection", "noise")),
-    assumes=(SMOOTH, LOCAL_GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS),
-    schemes=SCHEMES,
+    assumes=(paper.SMOOTH, paper.LOCAL_GRADIENT_NOISE, paper.GAMMA_AT_MOST_ONE, *paper.WEIGHTS),
+    schemes=paper.SCHEMES,
 )
 def fedavg_second_moment(
     drift,

@@ -4,32 +4,22 @@ from dataclasses import replace
 
 import numpy as np
 
-from fedtheory.theorem.assumptions import Convex, Hypothesis, Noise, Smooth, StronglyConvex, knows
-from fedtheory.theorem.domains import NONNEGATIVE, POSITIVE, REAL
-from fedtheory.theorem.paper import Paper
-from fedtheory.theorem.scheme import Scheme
+from fedtheory.theorem import (
+    NONNEGATIVE,
+    POSITIVE,
+    REAL,
+    Convex,
+    Hypothesis,
+    Noise,
+    Paper,
+    Scheme,
+    Smooth,
+    StronglyConvex,
+    knows,
+)
 from fedtheory.theorem.symbols import GRADIENT2, SYMBOLS, Symbol
 
-__all__ = [
-    "BOUNDED_BELOW",
-    "CONVEX_CLIENTS",
-    "FEDAVG_STEPS",
-    "FEDAVG_STEPS_FOR_ALL_ROUNDS",
-    "GAMMA_AT_MOST_ONE",
-    "GRADIENT_NOISE",
-    "INVERSE_GAMMA",
-    "LOCAL_GRADIENT_NOISE",
-    "MINIMA",
-    "PAPER",
-    "ROUNDING",
-    "SCHEMES",
-    "SHORT_DSGD_STEPS",
-    "SIMILAR_CLIENTS",
-    "SMOOTH",
-    "STRONGLY_CONVEX",
-    "WEIGHTS",
-    "WHOLE_MOVE",
-]
+__all__ = ["PAPER"]
 
 _NOISE = "``E |g_i - grad f_i|^2 <= M |grad f_i|^2 + sigma^2``"
 
@@ -77,7 +67,11 @@ PAPER = Paper(
             letter=r"\gamma",
         ),
         Symbol("smallest_gamma", "Lower bound on gamma^k in every round", POSITIVE._replace(of_run="improvement")),
-        Symbol("mean_inverse_gamma", "``E[1/gamma^k]``", POSITIVE._replace(of_run="inverse_improvement")),
+        Symbol(
+            "mean_inverse_gamma",
+            "``E[1/gamma^k]``, or its mean over the rounds",
+            POSITIVE._replace(of_run="inverse_improvement"),
+        ),
         Symbol("max_weight", "Largest of the clients' weights", POSITIVE._replace(of_run="max_weight"), letter="W"),
         Symbol(
             "sum_squared_weights",
@@ -192,6 +186,18 @@ _LOCAL_STEPS_SHORT = Hypothesis(
     ),
     rtol=ROUNDING,
 )
+
+
+def _sampling_limit(gamma: str, remark: str = "") -> Hypothesis:
+    """Return the condition on the step size for gamma, or for a lower bound of it."""
+    return Hypothesis(
+        f"step_size <= {gamma}/(8 L (1 + max_weight M/R)){remark}",
+        lambda eta, gamma, L, W, M, R: (eta, "<=", gamma / (8 * L * (1 + W * M / R))),
+        ("step_size", gamma, "L", "max_weight", "relative_noise", "local_steps"),
+        rtol=ROUNDING,
+    )
+
+
 FEDAVG_STEPS = (
     _SERVER_AT_LEAST_ONE,
     Hypothesis(
@@ -204,15 +210,7 @@ FEDAVG_STEPS = (
         rtol=ROUNDING,
     ),
     _LOCAL_STEPS_SHORT,
-    Hypothesis(
-        "step_size <= gamma/(8 L (1 + max_weight M/R))",
-        lambda step_size, gamma, L, max_weight, relative_noise, local_steps: (
-            step_size,
-            "<=",
-            gamma / (8 * L * (1 + max_weight * relative_noise / local_steps)),
-        ),
-        rtol=ROUNDING,
-    ),
+    _sampling_limit("gamma"),
 )
 FEDAVG_STEPS_FOR_ALL_ROUNDS = (
     _SERVER_AT_LEAST_ONE,
@@ -222,13 +220,5 @@ FEDAVG_STEPS_FOR_ALL_ROUNDS = (
         rtol=ROUNDING,
     ),
     _LOCAL_STEPS_SHORT,
-    Hypothesis(
-        "step_size <= smallest_gamma/(8 L (1 + max_weight M/R)); smallest_gamma is a lower bound in every round",
-        lambda step_size, smallest_gamma, L, max_weight, relative_noise, local_steps: (
-            step_size,
-            "<=",
-            smallest_gamma / (8 * L * (1 + max_weight * relative_noise / local_steps)),
-        ),
-        rtol=ROUNDING,
-    ),
+    _sampling_limit("smallest_gamma", "; smallest_gamma is a lower bound in every round"),
 )

@@ -1,52 +1,27 @@
 """Optimal Client Sampling over many rounds, with random gamma^k.
 
-The recursions can be unrolled with ``recursion.unroll``. ``smallest_gamma``, which limits the step size, must be a
-lower bound in every round (m/n always is). ``mean_inverse_gamma`` must be at least ``E[1/gamma^k]``. The value
-``1/E[gamma^k]`` is smaller than that and would make the bounds false.
+``smallest_gamma``, which limits the step size, must be a lower bound in every round (m/n always is).
+``mean_inverse_gamma`` must be at least ``E[1/gamma^k]``; ``1/E[gamma^k]`` is smaller.
 """
 
 from fedtheory.arithmetic.functions import geometric
 from fedtheory.bounds import optimal_client_sampling as ocs
-from fedtheory.bounds.optimal_client_sampling.paper import (
-    BOUNDED_BELOW,
-    CONVEX_CLIENTS,
-    FEDAVG_STEPS_FOR_ALL_ROUNDS,
-    GRADIENT_NOISE,
-    INVERSE_GAMMA,
-    LOCAL_GRADIENT_NOISE,
-    MINIMA,
-    PAPER,
-    ROUNDING,
-    SCHEMES,
-    SHORT_DSGD_STEPS,
-    SIMILAR_CLIENTS,
-    SMOOTH,
-    STRONGLY_CONVEX,
-    WEIGHTS,
-    WHOLE_MOVE,
+from fedtheory.bounds.optimal_client_sampling import paper
+from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, Noise, Scheme, states
+
+_DSGD = (paper.SMOOTH, paper.GRADIENT_NOISE, paper.SHORT_DSGD_STEPS, *paper.INVERSE_GAMMA, *paper.WEIGHTS)
+_FEDAVG = (
+    paper.SMOOTH,
+    paper.LOCAL_GRADIENT_NOISE,
+    *paper.INVERSE_GAMMA,
+    *paper.WEIGHTS,
+    *paper.FEDAVG_STEPS_FOR_ALL_ROUNDS,
 )
-from fedtheory.theorem.assumptions import Hypothesis, Noise
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
-from fedtheory.theorem.scheme import Scheme
-
-__all__ = [
-    "dsgd_average_gradient",
-    "dsgd_contraction",
-    "fedavg_average_gradient",
-    "fedavg_contraction",
-    "full_participation",
-    "full_participation_distance",
-]
-
-_DSGD = (SMOOTH, GRADIENT_NOISE, SHORT_DSGD_STEPS, *INVERSE_GAMMA, *WEIGHTS)
-_FEDAVG = (SMOOTH, LOCAL_GRADIENT_NOISE, *INVERSE_GAMMA, *WEIGHTS, *FEDAVG_STEPS_FOR_ALL_ROUNDS)
 _FULL = (
-    SMOOTH,
-    STRONGLY_CONVEX,
+    paper.SMOOTH,
+    paper.STRONGLY_CONVEX,
     Noise(across="uncorrelated across clients", source="Assumption 7 with M = 0"),
-    Hypothesis("step_size <= 1/L", lambda step_size, L: (step_size, "<=", 1 / L), rtol=ROUNDING),
+    Hypothesis("step_size <= 1/L", lambda step_size, L: (step_size, "<=", 1 / L), rtol=paper.ROUNDING),
 )
 _FULL_PARTICIPATION = (Scheme("all", "weighted"),)
 
@@ -54,11 +29,11 @@ _FULL_PARTICIPATION = (Scheme("all", "weighted"),)
 @states(
     FEDTHEORY,
     "a step, expected over all rounds so far",
-    related=(PAPER, "Theorem 13, eqs. (18)-(20), expected over all rounds so far"),
+    related=(paper.PAPER, "Theorem 13, eqs. (18)-(20), expected over all rounds so far"),
     form="derived",
     left=LeftSide("squared distance", "E |x^{k+1} - x*|^2", after="step", over=("selection", "noise")),
-    assumes=(STRONGLY_CONVEX, MINIMA, *_DSGD),
-    schemes=SCHEMES,
+    assumes=(paper.STRONGLY_CONVEX, paper.MINIMA, *_DSGD),
+    schemes=paper.SCHEMES,
     worst_case=lambda: ocs._worst_cases.STEP,
 )
 def dsgd_contraction(
@@ -102,11 +77,11 @@ def dsgd_contraction(
 @states(
     FEDTHEORY,
     "the mean squared gradient of all rounds",
-    related=(PAPER, "Theorem 15, eq. (24) summed over rounds"),
+    related=(paper.PAPER, "Theorem 15, eq. (24) summed over rounds"),
     form="derived",
     left=LeftSide("squared gradient", "1/K sum_{k<K} E |grad f(x^k)|^2", model="all", over=("selection", "noise")),
-    assumes=(BOUNDED_BELOW, SIMILAR_CLIENTS, *_DSGD),
-    schemes=SCHEMES,
+    assumes=(paper.BOUNDED_BELOW, paper.SIMILAR_CLIENTS, *_DSGD),
+    schemes=paper.SCHEMES,
 )
 def dsgd_average_gradient(
     num_rounds,
@@ -126,11 +101,6 @@ def dsgd_average_gradient(
 
     .. math::
         \frac{2(f(x^0)-f_{\inf})}{K\eta}+\eta L\big(W((1+M)E[1/\gamma]-1)\rho+\sigma^2S_2E[1/\gamma]\big)
-
-    Parameters
-    ----------
-    mean_inverse_gamma
-        Mean of ``E[1/gamma^k]`` over the rounds.
 
     Examples
     --------
@@ -153,12 +123,12 @@ def dsgd_average_gradient(
 @states(
     FEDTHEORY,
     "a round of local steps, expected over all rounds so far",
-    related=(PAPER, "Theorem 17"),
+    related=(paper.PAPER, "Theorem 17"),
     form="derived",
     left=LeftSide("squared distance", "E |x^{k+1} - x*|^2", after="round", over=("selection", "noise")),
-    assumes=(STRONGLY_CONVEX, CONVEX_CLIENTS, MINIMA, *_FEDAVG),
-    schemes=SCHEMES,
-    domains=WHOLE_MOVE,
+    assumes=(paper.STRONGLY_CONVEX, paper.CONVEX_CLIENTS, paper.MINIMA, *_FEDAVG),
+    schemes=paper.SCHEMES,
+    domains=paper.WHOLE_MOVE,
     worst_case=lambda: ocs._worst_cases.ROUND,
 )
 def fedavg_contraction(
@@ -184,8 +154,6 @@ def fedavg_contraction(
         +\eta^2\Big[4L\big((1+\tfrac MR)E[1/\gamma^k]-1\big)W\bar Z+\frac{3\sigma^2S_2}{2R}E[1/\gamma^k]\Big]
         +\tfrac{77}8L^2\Big(1+\frac MR\Big)\bar Z\frac{\eta^3}{\eta_g^2}
 
-    It is ``fedavg_convex_clients`` without its descent term and with ``E[1/gamma^k]`` in place of ``1/gamma``.
-
     Examples
     --------
     With E[1/gamma] = 3/2: ``63.5 + (8 * 2 * 512 + 3 * 3072 (3/2) / 4) / 4096 + 77/1024``.
@@ -208,12 +176,12 @@ def fedavg_contraction(
 @states(
     FEDTHEORY,
     "the mean squared gradient of all rounds of local steps",
-    related=(PAPER, "Theorem 18"),
+    related=(paper.PAPER, "Theorem 18"),
     form="derived",
     left=LeftSide("squared gradient", "1/K sum_{k<K} E |grad f(x^k)|^2", model="all", over=("selection", "noise")),
-    assumes=(BOUNDED_BELOW, SIMILAR_CLIENTS, *_FEDAVG),
-    schemes=SCHEMES,
-    domains=WHOLE_MOVE,
+    assumes=(paper.BOUNDED_BELOW, paper.SIMILAR_CLIENTS, *_FEDAVG),
+    schemes=paper.SCHEMES,
+    domains=paper.WHOLE_MOVE,
 )
 def fedavg_average_gradient(
     num_rounds,
@@ -238,11 +206,6 @@ def fedavg_average_gradient(
         +L\eta\Big(\big((1+\tfrac MR)E[1/\gamma]-1\big)W\rho+\frac{3\sigma^2S_2}{4R}E[1/\gamma]\Big)
         +\tfrac{49}{32}L^2\Big(1+\frac MR\Big)\rho\frac{\eta^2}{\eta_g^2}\Big]
 
-    Parameters
-    ----------
-    mean_inverse_gamma
-        Mean of ``E[1/gamma^k]`` over the rounds.
-
     Examples
     --------
     With K = 32, eta = 1/64, eta_g = R = M = L = 2, E[1/gamma] = 3/2, W = 1/2, S2 = 3/8, initial gap 23/2, rho = 23 and
@@ -264,7 +227,7 @@ def fedavg_average_gradient(
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Corollary of Theorem 13",
     equation="eq. (21)",
     left=LeftSide("squared distance", "E |x^{k+1} - x*|^2", after="step", over=("noise",)),
@@ -292,7 +255,7 @@ def full_participation(distance2, *, step_size, mu, L, sum_squared_weights, sigm
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Corollary of Theorem 13",
     equation="eq. (22)",
     left=LeftSide("squared distance", "E |x^K - x*|^2", over=("noise",)),

@@ -5,11 +5,7 @@ from fedtheory.bounds.fedavg.paper import MEAN, SHORT_STEPS
 from fedtheory.bounds.participation import _worst_cases
 from fedtheory.bounds.participation.paper import PAPER
 from fedtheory.bounds.sgd.paper import ASSUMES
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
-
-__all__ = ["fixed_step_distance"]
+from fedtheory.theorem import FEDTHEORY, LeftSide, states
 
 
 @states(
@@ -28,13 +24,7 @@ def fixed_step_distance(num_rounds, *, step_size, mu, L, local_steps, imbalance2
     .. math::
         \Big(\sqrt{c^{\tau R}\|w_0-w^*\|^2+(1-c^{\tau R})\eta^2\frac L\mu\delta^2}+\eta\delta\Big)^2,\quad c=1-\eta\mu
 
-    The clients of a round may depend on anything, for example on losses. The imbalance is 0 for one local step of all
-    clients, and bounded if participation is periodic and fair, for example cyclic.
-
-    Notes
-    -----
-    The square root bounds the distance from ``w* - eta tau S_R``, where steps with the gradients at w* lead. This point
-    is w* in the rounds after which all clients have taken part in proportion to their weights.
+    The clients of a round may depend on anything, for example on losses.
 
     Examples
     --------

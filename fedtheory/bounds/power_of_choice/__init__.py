@@ -8,10 +8,8 @@ rounds), and distances are squared. The skews of a selection law S(w) are::
     rho_tilde      = sup_w rho(S(w), w*)                                                        eq. (6)
     rho_diagonal   = inf_w rho(S(w), w)                   (at least rho_bar)
 
-The proof in the paper replaces the skew at ``(w_round_start, w_t)`` by its infimum although both models depend on the
-selection (eqs. (54)-(55)); that step is false. An expansion around the round's starting model repairs the proof, with
-rho_diagonal in place of rho_bar, and has a smaller bias. The functions of this package are the repaired forms; the
-printed forms are their attributes ``printed``.
+A step of the proof in the paper is false (eqs. (54)-(55)). The functions of this package are the repaired forms, with
+rho_diagonal in place of rho_bar; the printed forms are their attributes ``printed``.
 
 Modules are imported on first use.
 """

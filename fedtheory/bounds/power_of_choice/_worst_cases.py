@@ -6,10 +6,7 @@ from typing import Any
 
 from fedtheory import worst_case
 from fedtheory.bounds._worst_cases import as_fractions, require_0
-from fedtheory.theorem.bound import Bound
-from fedtheory.theorem.worst_case_problem import WorstCaseProblem
-
-__all__: list[str] = []
+from fedtheory.theorem import Bound, WorstCaseProblem
 
 WITHOUT_G2 = "the worst case ignores the bound on gradients; the true ratio is at least this one"
 _G2 = "the worst case ignores the bound on gradients that the theorem assumes"

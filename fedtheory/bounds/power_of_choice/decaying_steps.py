@@ -4,26 +4,13 @@ from fedtheory._support.validate import Array
 from fedtheory.arithmetic.functions import maximum
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds._step_sizes import curvatures, for_each_step
-from fedtheory.bounds.power_of_choice.paper import (
-    MEAN,
-    PAPER,
-    POSITIVE_DIAGONAL,
-    POSITIVE_SKEW,
-    PRINTED,
-    REPAIRED,
-    ROUNDING,
-)
-from fedtheory.theorem.assumptions import Hypothesis
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
-
-__all__ = ["decaying_step_sizes", "decaying_steps_gap", "refined_decaying_steps_gap"]
+from fedtheory.bounds.power_of_choice import paper
+from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, states
 
 _SHORT_ROUNDS = Hypothesis(
     "local_steps <= 4 L/mu + 1 (so that step sizes at most halve within a round)",
     lambda local_steps, L, mu: (local_steps, "<=", 4 * L / mu + 1),
-    rtol=ROUNDING,
+    rtol=paper.ROUNDING,
 )
 
 
@@ -38,12 +25,12 @@ def decaying_step_sizes(num_steps: int, *, mu: float, L: float) -> Array:
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Theorem 3.1",
     equation="eq. (7)",
     left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
-    assumes=(*PRINTED, POSITIVE_SKEW),
-    schemes=MEAN,
+    assumes=(*paper.PRINTED, paper.POSITIVE_SKEW),
+    schemes=paper.MEAN,
     step_sizes=decaying_step_sizes,
 )
 def _printed_decaying_steps_gap(
@@ -57,8 +44,6 @@ def _printed_decaying_steps_gap(
         \frac{1}{T+\gamma}\Big[\frac{4L(32\tau^2G^2+\sigma^2/m)}{3\mu^2\bar\rho}+\frac{8L^2\Gamma}{\mu^2}
         +\frac{L\gamma\|w_0-w^*\|^2}{2}\Big]+\frac{8L\Gamma}{3\mu}\Big(\frac{\tilde\rho}{\bar\rho}-1\Big)
 
-    Examples
-    --------
     With mu = 1, L = 4 (so gamma = 16), rho_bar = 8/3, rho_tilde = 4, tau = 3, m = 2 and T = 16:
     ``(2 (32 * 9 * 43 + 32/2) + 8 * 16 * 3 + 4 * 16 * 2 / 2) / 32 + 8 * 4 * 3 / 3 (3/2 - 1) = 789 + 16``.
 
@@ -78,14 +63,11 @@ def _printed_decaying_steps_gap(
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Theorem 3.1",
     equation="eq. (7)",
     form="corrected",
-    left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
-    assumes=(*REPAIRED, POSITIVE_DIAGONAL),
-    schemes=MEAN,
-    step_sizes=decaying_step_sizes,
+    assumes=(*paper.REPAIRED, paper.POSITIVE_DIAGONAL),
     printed=_printed_decaying_steps_gap,
     worst_case=lambda: poc._worst_cases.DECAYING_STEPS,
 )
@@ -109,23 +91,6 @@ def decaying_steps_gap(
         \frac{1}{T+\gamma}\max\Big\{\frac{L\gamma}{2}\|w_0-w^*\|^2,\ \frac{4L(32\tau^2G^2+\sigma^2/m)}{3\mu^2\rho}
         +\frac{8L^2\Gamma}{\mu^2}\Big\}+\frac{8L\Gamma(\tilde\rho-\rho)}{\mu(8+3\rho)}
 
-    The bias uses ``sup_w E 1/m sum_{S(w)} (F_k(w*) - F_k*) = rho_tilde Gamma``, which is finite for identical clients
-    (Gamma = 0, any rho_tilde). Every term decreases in rho. Under these hypotheses eq. (7) as printed therefore
-    follows.
-
-    Notes
-    -----
-    With ``Delta_t = E |w_t - w*|^2``, C = 32 tau^2 G2 + sigma2/m + 6 rho L Gamma, B = 1 + 3 rho/8 and D = 2 Gamma
-    (rho_tilde - rho), the proof of ``one_step`` gives eq. (65) in every round in which step sizes at most halve. Its
-    step 3 is used with ``2 <a, b> >= -(eta/5) |a|^2 - 5 |b|^2/eta``, and its step 7 is replaced by ``Delta_t <= (19/15)
-    E |u - w*|^2 + (19/4) s^2 G2``. Since ``(19/15) (3/8) <= (1 - 2x)(1 - x/5)``, the drift is at most ``(825/128) s^2
-    G2`` for every rho.
-    Let ``delta = D / (mu B)`` be its fixed point, ``s = t + gamma`` and ``psi = max(gamma Delta_0, 8 C/(3 rho mu^2))``.
-    By induction ``Delta_t <= psi/s + delta``: the next distance is at most ``delta + psi/s - (B psi - C/mu^2)/s^2 <=
-    delta + psi (s - 1)/s^2 <= delta + psi/(s + 1)``. Step sizes can more than halve only in the first round, and only
-    if tau > gamma + 1; there ``Delta_t <= (G2/mu^2)(5/4 + log(1 + x))^2`` with ``x = tau/gamma >= 1``, while
-    psi/(t + gamma) is at least ``(1024/3) x^2/(1 + x) G2/mu^2``.
-
     Examples
     --------
     With mu = 1, L = 4 (so gamma = 16), rho = 8/3, rho_tilde = 4, tau = 3, m = 2 and T = 16:
@@ -135,24 +100,16 @@ def decaying_steps_gap(
     ...                    rho_diagonal=8 / 3, rho_tilde=4, initial_distance2=2)
     795.0
     """
-    drift = 32 * G2 * local_steps**2
-    steady = _steady(drift + sigma2 / num_selected, mu=mu, L=L, objective_gap=objective_gap, rho=rho_diagonal)
-    gamma = 4 * L / mu
-    return {
-        "vanishing": maximum(L * gamma * initial_distance2 / 2, steady) / (num_steps + gamma),
-        "bias": _bias(mu=mu, L=L, objective_gap=objective_gap, rho=rho_diagonal, rho_tilde=rho_tilde),
-    }
+    variance = 32 * G2 * local_steps**2 + sigma2 / num_selected
+    return _summands(num_steps, variance, mu, L, objective_gap, rho_diagonal, rho_tilde, initial_distance2)
 
 
 @states(
     FEDTHEORY,
     "Theorem 3.1 with the exact drift of its proof",
-    related=(PAPER, "Theorem 3.1, eq. (7)"),
+    related=(paper.PAPER, "Theorem 3.1, eq. (7)"),
     form="refined",
-    left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
-    assumes=(*REPAIRED, POSITIVE_DIAGONAL, _SHORT_ROUNDS),
-    schemes=MEAN,
-    step_sizes=decaying_step_sizes,
+    assumes=(*paper.REPAIRED, paper.POSITIVE_DIAGONAL, _SHORT_ROUNDS),
     printed=_printed_decaying_steps_gap,
     worst_case=lambda: poc._worst_cases.REFINED_DECAYING_STEPS,
 )
@@ -172,17 +129,12 @@ def refined_decaying_steps_gap(
 ):
     r"""Bound on ``E F(w_T) - F*`` like ``decaying_steps_gap``, with the exact drift of its proof.
 
-    Step sizes may at most halve within a round.
-
     .. math::
         \begin{aligned}
         &\frac1{T+\gamma}\max\Big\{\frac{L\gamma}2\|w_0-w^*\|^2,\ \frac{4L(D+\sigma^2/m)}{3\mu^2\rho}
         +\frac{8L^2\Gamma}{\mu^2}\Big\}+\frac{8L\Gamma(\tilde\rho-\rho)}{\mu(8+3\rho)},\\
         &D=\tfrac18\big(67(\tau-1)^2+12\rho(\tau-1)\big)G^2,\quad\gamma=\frac{4L}\mu
         \end{aligned}
-
-    The drift ``32 tau^2 G2`` is replaced by ``(8.375 (tau-1)^2 + 1.5 rho (tau-1)) G2``, which the proof of
-    ``decaying_steps_gap`` yields and which vanishes for one local step. Arguments are those of ``decaying_steps_gap``.
 
     Examples
     --------
@@ -194,18 +146,14 @@ def refined_decaying_steps_gap(
     132.53125
     """
     extra = local_steps - 1
-    drift = (67 * extra**2 + 12 * rho_diagonal * extra) * G2 / 8
-    steady = _steady(drift + sigma2 / num_selected, mu=mu, L=L, objective_gap=objective_gap, rho=rho_diagonal)
+    variance = (67 * extra**2 + 12 * rho_diagonal * extra) * G2 / 8 + sigma2 / num_selected
+    return _summands(num_steps, variance, mu, L, objective_gap, rho_diagonal, rho_tilde, initial_distance2)
+
+
+def _summands(num_steps, variance, mu, L, objective_gap, rho, rho_tilde, initial_distance2):
     gamma = 4 * L / mu
+    steady = 4 * L * variance / (3 * mu**2 * rho) + 8 * L**2 * objective_gap / mu**2
     return {
         "vanishing": maximum(L * gamma * initial_distance2 / 2, steady) / (num_steps + gamma),
-        "bias": _bias(mu=mu, L=L, objective_gap=objective_gap, rho=rho_diagonal, rho_tilde=rho_tilde),
+        "bias": 8 * L * objective_gap * (rho_tilde - rho) / (mu * (8 + 3 * rho)),
     }
-
-
-def _steady(variance, *, mu, L, objective_gap, rho):
-    return 4 * L * variance / (3 * mu**2 * rho) + 8 * L**2 * objective_gap / mu**2
-
-
-def _bias(*, mu, L, objective_gap, rho, rho_tilde):
-    return 8 * L * objective_gap * (rho_tilde - rho) / (mu * (8 + 3 * rho))

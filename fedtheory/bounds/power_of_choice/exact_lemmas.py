@@ -3,12 +3,7 @@
 from fedtheory.arithmetic.functions import geometric, short_of_one
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds.power_of_choice.paper import ANY_MEAN, ANY_STEP, LOWEST, PAPER, short_steps
-from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Convex, Hypothesis, Smooth, StronglyConvex
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
-
-__all__ = ["exact_client_drift", "loss_after_step"]
+from fedtheory.theorem import EXACT_GRADIENTS, FEDTHEORY, Convex, Hypothesis, LeftSide, Smooth, StronglyConvex, states
 
 
 def _steeper(run):
@@ -39,20 +34,6 @@ def loss_after_step(excess, *, step_size, L):
     .. math::
         (1-\eta L)^2(F_k(y)-F_k^*)
 
-    Parameters
-    ----------
-    excess
-        ``F_k(y) - F_k*``, a number or an array.
-    L
-        Smoothness of F_k.
-
-    Notes
-    -----
-    Let g and g+ be the gradients before and after the step, F_k* = 0 and x = step_size L. By smoothness and convexity
-    ``F(y+) >= F(y) - step_size |g|^2 + |g+ - g|^2/(2 L)`` and ``F(y+) >= |g+|^2/(2 L)``. Add (1 - x) times the first
-    and x times the second, and use ``(1 - x)|g+ - g|^2 + x |g+|^2 >= x (1 - x)|g|^2``. This proves ``F(y+) >= (1 - x)
-    F(y) - x (1 - x)|g|^2/(2 L)``, and ``|g|^2 <= 2 L F(y)``.
-
     Examples
     --------
     F_k(w) = (L/2) w^2 attains it: with L = 2 and step_size = 1/4 a step leads from w = 4 to 2, and the loss from 16 to
@@ -75,23 +56,10 @@ def loss_after_step(excess, *, step_size, L):
     worst_case=lambda: poc._worst_cases.DRIFT,
 )
 def exact_client_drift(step_size, *, mu, L, local_steps, G2):
-    r"""Bound on ``1/m sum_k |w_bar_t - w_k_t|^2`` before the end of the round; two equal groups of clients attain it.
+    r"""Bound on ``1/m sum_k |w_bar_t - w_k_t|^2`` after tau - 1 local steps; two equal groups of clients attain it.
 
     .. math::
         G^2\Big(\frac{1-(1-\eta\mu)^{\tau-1}}\mu\Big)^2
-
-    Parameters
-    ----------
-    local_steps
-        Number tau of local steps; the bound is on the drift after tau - 1 of them.
-    G2
-        Bound on the clients' squared gradients at the round's starting model only.
-
-    Notes
-    -----
-    A step is a contraction by ``1 - eta mu``, so that the gradients along a client's path shrink by this factor. The
-    models stay within ``eta G sum (1 - eta mu)^i`` of the round's starting model, from which their mean squared
-    distance is at least that from their average. Two clients of curvature mu with opposite gradients attain the bound.
 
     Examples
     --------

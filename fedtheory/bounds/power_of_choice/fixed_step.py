@@ -2,37 +2,24 @@
 
 from fedtheory.arithmetic.functions import geometric
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.bounds.power_of_choice.paper import (
-    MEAN,
-    NONNEGATIVE_SKEW,
-    PAPER,
-    PRINTED,
-    REPAIRED,
-    ROUNDING,
-    short_steps,
-)
-from fedtheory.theorem.assumptions import Hypothesis
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
-
-__all__ = ["fixed_step_gap", "refined_fixed_step_gap"]
+from fedtheory.bounds.power_of_choice import paper
+from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, states
 
 # Implied by step_size <= 1/(4 L), since rho_bar <= L/mu, but stated in the paper.
 _CONTRACTION = Hypothesis(
     "step_size <= 1/(2 mu (1 + 3 rho_bar/8))",
     lambda step_size, mu, rho_bar: (step_size, "<=", 4 / (mu * (8 + 3 * rho_bar))),
-    rtol=ROUNDING,
+    rtol=paper.ROUNDING,
 )
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Theorem A.1",
     equation="eq. (8)",
     left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
-    assumes=(*PRINTED, NONNEGATIVE_SKEW, short_steps(), _CONTRACTION),
-    schemes=MEAN,
+    assumes=(*paper.PRINTED, paper.NONNEGATIVE_SKEW, paper.short_steps(), _CONTRACTION),
+    schemes=paper.MEAN,
 )
 def _printed_fixed_step_gap(
     num_steps,
@@ -51,8 +38,7 @@ def _printed_fixed_step_gap(
 ):
     r"""Bound on ``F(w_T) - F*`` for a fixed step size, eq. (8) as printed.
 
-    The paper omits the expectation. With unbounded noise no bound can hold for every realization, so that the
-    expectation must be meant.
+    The paper omits the expectation, which must be meant.
 
     .. math::
         \begin{aligned}
@@ -61,8 +47,6 @@ def _printed_fixed_step_gap(
         &C=32\tau^2G^2+\frac{\sigma^2}m+6\bar\rho L\Gamma,\quad D=2\Gamma(\tilde\rho-\bar\rho)
         \end{aligned}
 
-    Examples
-    --------
     With mu = 1, L = 4, eta = 1/16, rho_bar = 8/3, rho_tilde = 4, tau = 3, m = 2 and T = 2: the contraction is 7/8,
     ``eta C = (32 * 9 * 43 + 32/2 + 6 (8/3) 4 * 3) / 16 = 787``, D = 8, and ``4 (7/8)^2 (5 - 795/4) + 787 + 8``.
 
@@ -82,13 +66,11 @@ def _printed_fixed_step_gap(
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Theorem A.1",
     equation="eq. (8)",
     form="corrected",
-    left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
-    assumes=(*REPAIRED, short_steps()),
-    schemes=MEAN,
+    assumes=(*paper.REPAIRED, paper.short_steps()),
     printed=_printed_fixed_step_gap,
     worst_case=lambda: poc._worst_cases.FIXED_STEPS,
 )
@@ -116,14 +98,7 @@ def fixed_step_gap(
         &x=1-\eta\mu(1+\tfrac{3\rho}8),\quad C=32\tau^2G^2+\frac{\sigma^2}m+6\rho L\Gamma
         \end{aligned}
 
-    This is eq. (8) with rho_diagonal for rho_bar, for the expectation, and without the redundant second condition on
-    the step size. It is finite for rho = 0 and for Gamma = 0.
-
-    Notes
-    -----
-    Within a round the step sizes used so far sum to at most ``(tau - 1) eta``, and ``eta mu rho <= 1/4``, so that the
-    repaired recursion (see ``one_step``) has drift ``[(2 + 3/32)(tau-1)^2 + (3/4) rho (tau-1)] eta^2 G2``. With the
-    constants of ``decaying_steps_gap`` it has drift ``(825/128) (tau-1)^2 eta^2 G2``, for every rho.
+    This is eq. (8) with rho_diagonal for rho_bar, without the redundant second condition on the step size.
 
     Examples
     --------
@@ -148,11 +123,9 @@ def fixed_step_gap(
 @states(
     FEDTHEORY,
     "Theorem A.1 with the exact drift of its proof",
-    related=(PAPER, "Theorem A.1, eq. (8)"),
+    related=(paper.PAPER, "Theorem A.1, eq. (8)"),
     form="refined",
-    left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
-    assumes=(*REPAIRED, short_steps()),
-    schemes=MEAN,
+    assumes=(*paper.REPAIRED, paper.short_steps()),
     printed=_printed_fixed_step_gap,
     worst_case=lambda: poc._worst_cases.FIXED_STEPS,
 )
@@ -171,9 +144,7 @@ def refined_fixed_step_gap(
     rho_tilde,
     initial_distance2,
 ):
-    r"""Bound on ``E F(w_T) - F*`` like ``fixed_step_gap``, from the initial squared distance.
-
-    It has the exact drift of the proof.
+    r"""Bound on ``E F(w_T) - F*`` like ``fixed_step_gap``, with the initial distance and the exact drift.
 
     .. math::
         \begin{aligned}
@@ -183,14 +154,9 @@ def refined_fixed_step_gap(
         C=\tfrac1{32}\big(67(\tau-1)^2+24\rho(\tau-1)\big)G^2+\frac{\sigma^2}m+6\rho L\Gamma
         \end{aligned}
 
-    The drift ``32 tau^2 G2`` is replaced by ``((67/32)(tau-1)^2 + (3/4) rho (tau-1)) G2``, which the proof of
-    ``fixed_step_gap`` yields and which vanishes for one local step; ``(L/mu)(F(w_0) - F*)`` is replaced by
-    ``(L/2) |w_0 - w*|^2``.
-
     Examples
     --------
-    The instance of ``fixed_step_gap`` with tau = 5: ``eta C = (((67/32) 16 + (3/4) (8/3) 4) 43 + 32/2 + 192) / 16 =
-    (41.5 * 43 + 208) / 16``,
+    The instance of ``fixed_step_gap`` with tau = 5: ``eta C = (((67/32) 16 + (3/4) (8/3) 4) 43 + 32/2 + 192) / 16``,
     which is 124.53125, and ``(49/64) (4/2) 2 + (15/64) (124.53125 + 8)``.
 
     >>> refined_fixed_step_gap(2, step_size=1 / 16, mu=1, L=4, local_steps=5, num_selected=2, G2=43, sigma2=32,

@@ -6,47 +6,25 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory._support.validate import nonnegative
-from fedtheory.theorem.assumptions import (
+from fedtheory.theorem import (
+    NONNEGATIVE,
+    POSITIVE,
+    REAL,
     AggregationWeights,
     BoundedGradients,
+    Domain,
     HalvingSteps,
     Hypothesis,
     Noise,
+    Paper,
+    Scheme,
     Smooth,
     StronglyConvex,
     knows,
 )
-from fedtheory.theorem.domains import NONNEGATIVE, POSITIVE, REAL, Domain
-from fedtheory.theorem.paper import Paper
-from fedtheory.theorem.scheme import Scheme
 from fedtheory.theorem.symbols import LENGTH, SYMBOLS, Symbol
 
-__all__ = [
-    "ANY_MEAN",
-    "ANY_STEP",
-    "HALVING",
-    "LOWEST",
-    "MARGINAL_GRADIENTS",
-    "MEAN",
-    "MEAN_GRADIENTS",
-    "NONNEGATIVE_SKEW",
-    "ORDERED_DIAGONAL",
-    "ORDERED_SKEWS",
-    "PAPER",
-    "POSITIVE_DIAGONAL",
-    "POSITIVE_SKEW",
-    "PRINTED",
-    "REPAIRED",
-    "ROUNDING",
-    "UNIT_SQUARES",
-    "WEIGHTED",
-    "WEIGHTED_AS_PRINTED",
-    "WEIGHTED_FUNCTIONS",
-    "WEIGHTED_PRINTED",
-    "WEIGHTED_REPAIRED",
-    "WITHOUT_GRADIENTS",
-    "short_steps",
-]
+__all__ = ["PAPER"]
 
 
 def _entries(name: str, value):

@@ -1,37 +1,17 @@
 """Power-of-Choice, Appendices C and E: one-step recursions, printed and corrected."""
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.bounds.power_of_choice.paper import (
-    ANY_STEP,
-    HALVING,
-    MEAN,
-    NONNEGATIVE_SKEW,
-    PAPER,
-    PRINTED,
-    REPAIRED,
-    ROUNDING,
-    UNIT_SQUARES,
-    WEIGHTED,
-    WEIGHTED_AS_PRINTED,
-    WEIGHTED_PRINTED,
-    WEIGHTED_REPAIRED,
-    short_steps,
-)
-from fedtheory.theorem.assumptions import Hypothesis
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
+from fedtheory.bounds.power_of_choice import paper
+from fedtheory.theorem import Hypothesis, LeftSide, states
 
-__all__ = ["one_step", "weighted_one_step"]
-
-_CONTRACTS = Hypothesis(
-    "step_size <= 1/(mu (1 + 3 rho_diagonal/8)) (implied by step_size <= 1/(4 L) and rho_diagonal <= L/mu)",
-    lambda step_size, mu, rho_diagonal: (step_size, "<=", 8 / (mu * (8 + 3 * rho_diagonal))),
-    rtol=ROUNDING,
-)
-_CONTRACTS_AS_PRINTED = Hypothesis(
-    "step_size <= 1/(mu (1 + 3 rho_bar/8)) (implied by step_size <= 1/(4 L) and rho_bar <= L/mu)",
-    lambda step_size, mu, rho_bar: (step_size, "<=", 8 / (mu * (8 + 3 * rho_bar))),
-    rtol=ROUNDING,
+_CONTRACTS_AS_PRINTED, _CONTRACTS = (
+    Hypothesis(
+        f"step_size <= 1/(mu (1 + 3 {rho}/8)) (implied by step_size <= 1/(4 L) and {rho} <= L/mu)",
+        lambda step_size, mu, rho: (step_size, "<=", 8 / (mu * (8 + 3 * rho))),
+        ("step_size", "mu", rho),
+        rtol=paper.ROUNDING,
+    )
+    for rho in ("rho_bar", "rho_diagonal")
 )
 _SHORT_STEPS_AS_PRINTED = Hypothesis(
     "step_size < 1/(2 (1 + num_selected) L) (eq. (80) needs half of that)",
@@ -40,27 +20,24 @@ _SHORT_STEPS_AS_PRINTED = Hypothesis(
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Appendix C",
     equation="eqs. (64)-(65)",
     left=LeftSide("squared distance", "E |w_{t+1} - w*|^2", after="step", over=("selection", "noise")),
-    assumes=(*PRINTED, NONNEGATIVE_SKEW, HALVING, short_steps(), _CONTRACTS_AS_PRINTED),
-    schemes=MEAN,
+    assumes=(*paper.PRINTED, paper.NONNEGATIVE_SKEW, paper.HALVING, paper.short_steps(), _CONTRACTS_AS_PRINTED),
+    schemes=paper.MEAN,
 )
 def _printed_one_step(
     distance2, *, step_size, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_bar, rho_tilde
 ):
     r"""Bound on ``E |w_{t+1} - w*|^2``, eqs. (64)-(65) as printed, with the first rho_bar of ``D`` read as rho_tilde.
 
-    The paper does not say that step sizes must at most halve within a round, but this is needed: two opposite clients,
-    one drawn per round, with steps 1/4 and 1/1000 from w = 0, end at 0.0628755625, above the bound 0.0626173.
+    The paper does not say that step sizes must at most halve within a round, but this is needed.
 
     .. math::
         (1-\eta\mu(1+\tfrac{3\bar\rho}8))\Delta_t+\eta^2(32\tau^2G^2+\tfrac{\sigma^2}m+6\bar\rho L\Gamma)
         +2\eta\Gamma(\tilde\rho-\bar\rho)
 
-    Examples
-    --------
     With mu = 1, L = 4, eta = 1/16, rho_bar = 8/3, rho_tilde = 4, tau = 3, m = 2 and Delta_t = 2:
     ``(1 - 2/16) 2 + (32 * 9 * 43 + 32/2 + 6 (8/3) 4 * 3) / 256 + (2/16) 3 (4/3) = 7/4 + 12592/256 + 1/2``.
 
@@ -78,15 +55,13 @@ def _printed_one_step(
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Appendix C",
     equation="eqs. (64)-(65)",
     form="corrected",
-    left=LeftSide("squared distance", "E |w_{t+1} - w*|^2", after="step", over=("selection", "noise")),
-    assumes=(*REPAIRED, short_steps(), _CONTRACTS),
-    schemes=MEAN,
+    assumes=(*paper.REPAIRED, paper.short_steps(), _CONTRACTS),
     printed=_printed_one_step,
-    options=ANY_STEP,
+    options=paper.ANY_STEP,
     worst_case=lambda: poc._worst_cases.ONE_STEP,
 )
 def one_step(
@@ -99,27 +74,6 @@ def one_step(
         +\eta^2(\tfrac{\sigma^2}m+6\rho L\Gamma)+2\eta\Gamma(\tilde\rho-\rho),\quad B=1+\tfrac{3\rho}8
 
     Here w_t is the average of the active clients' models, and s the sum of the round's earlier step sizes.
-
-    Notes
-    -----
-    Let u be the round's starting model, ``V = 1/m sum_k |w_k - u|^2`` over the active clients, ``E_k = F_k - F_k*``,
-    ``x = L eta <= 1/4`` and ``nu = 2 eta (1 - 2x)``. Expectations are over selection and noise. Step sizes may change
-    in any way within a round.
-
-    1. Eqs. (27)-(46) of the paper, which are correct, give ``Delta_{t+1} <= (1 - eta mu) Delta_t
-       + E 1/m sum |w_t - w_k|^2 + eta^2 sigma2/m - nu E 1/m sum E_k(w_k) + 2 eta E 1/m sum E_k(w*)``.
-    2. The average minimizes the mean squared distance: ``1/m sum |w_t - w_k|^2 <= V``.
-    3. Strong convexity at u, ``2 <a, b> >= -eta |a|^2 - |b|^2/eta`` and Lemma B.1 give ``-nu 1/m sum E_k(w_k) <=
-       -nu (1 - x) 1/m sum E_k(u) + (1 - 2x)(1 - mu eta) V``, so that V appears at most twice in all.
-    4. Given u, the expectation of ``1/m sum E_k(u)`` is at least ``rho (F(u) - F* + Gamma)``, hence at least
-       ``rho (mu/2 |u - w*|^2 + Gamma)``; that of ``1/m sum E_k(w*)`` is at most ``rho_tilde Gamma``.
-    5. ``(1 - 2x)(1 - x)`` is at least 3/8 and at least ``1 - 3x``: the first serves the distance, the second Gamma. So
-       far ``Delta_{t+1} <= (1 - eta mu) Delta_t - (3/8) eta mu rho E |u - w*|^2 + 2 E V
-       + eta^2 (sigma2/m + 6 rho L Gamma) + 2 eta Gamma (rho_tilde - rho)``.
-    6. Minkowski: ``E V <= s^2 G2``, and likewise ``E |w_t - u|^2 <= s^2 G2``.
-    7. Therefore ``Delta_t <= E |u - w*|^2 + 2 s (G2 E |u - w*|^2)^(1/2) + s^2 G2``, and ``mu^2 E |u - w*|^2 <=
-       E |grad F(u)|^2 <= G2`` turns the middle term into ``2 s G2/mu``. Inserting this for ``E |u - w*|^2`` adds
-       ``(3/4) eta rho s G2 + (3/8) eta mu rho s^2 G2``.
 
     Examples
     --------
@@ -142,28 +96,24 @@ def one_step(
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Appendix E",
     equation="eq. (81)",
     left=LeftSide("squared distance", "E |w_{t+1} - w*|^2", after="step", over=("selection", "noise")),
-    assumes=(*WEIGHTED_PRINTED, NONNEGATIVE_SKEW, HALVING, _SHORT_STEPS_AS_PRINTED),
-    schemes=WEIGHTED_AS_PRINTED,
+    assumes=(*paper.WEIGHTED_PRINTED, paper.NONNEGATIVE_SKEW, paper.HALVING, _SHORT_STEPS_AS_PRINTED),
+    schemes=paper.WEIGHTED_AS_PRINTED,
 )
 def _printed_weighted_one_step(
     distance2, *, step_size, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_bar, rho_tilde
 ):
     r"""Bound on ``E |w_{t+1} - w*|^2``, eq. (81) as printed; false for m = 1, where it has no drift term.
 
-    Two clients ``(w -+ 1)^2 / 2``, one drawn uniformly, steps 1/100 from w = 0 in a round of ten: the third step leads
-    to 8.82149401e-4, and the bound is 6.9006985e-4. For m >= 2 it also needs step sizes that at most halve within a
-    round, which the paper does not state.
+    For m >= 2 it also needs step sizes that at most halve within a round, which the paper does not state.
 
     .. math::
         (1-\eta\mu(\tfrac1m+\tfrac{\bar\rho}2))\Delta_t+2\eta\Gamma(\tilde\rho-\bar\rho)
         +\eta^2[32m^2(m-1)\tau^2G^2+\sigma^2m+2L(2+m)\bar\rho\Gamma]
 
-    Examples
-    --------
     With m = 2, mu = 1, L = 4, eta = 1/32, rho_bar = 3, rho_tilde = 5, tau = 3 and Delta_t = 2:
     ``(1 - 2/32) 2 + (2/32) 3 * 2 + (32 * 4 * 9 * 43 + 32 * 2 + 2 * 4 * 4 * 3 * 3) / 1024``, that is
     15/8 + 3/8 + 49888/1024.
@@ -183,15 +133,14 @@ def _printed_weighted_one_step(
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Appendix E",
     equation="eq. (81)",
     form="corrected",
-    left=LeftSide("squared distance", "E |w_{t+1} - w*|^2", after="step", over=("selection", "noise")),
-    assumes=(*WEIGHTED_REPAIRED, short_steps(), _CONTRACTS, UNIT_SQUARES),
-    schemes=WEIGHTED,
+    assumes=(*paper.WEIGHTED_REPAIRED, paper.short_steps(), _CONTRACTS, paper.UNIT_SQUARES),
+    schemes=paper.WEIGHTED,
     printed=_printed_weighted_one_step,
-    options=ANY_STEP,
+    options=paper.ANY_STEP,
     worst_case=lambda: poc._worst_cases.WEIGHTED_STEP,
 )
 def weighted_one_step(
@@ -214,15 +163,7 @@ def weighted_one_step(
         (1-\eta\mu B)\Delta_t+\big(2s^2+\tfrac34\eta\rho s+\tfrac38\eta\mu\rho s^2\big)G^2
         +\eta^2(\sigma^2q_2+6\rho L\Gamma)+2\eta\Gamma(\tilde\rho-\rho),\quad B=1+\tfrac{3\rho}8
 
-    It is ``one_step`` with sigma2/m replaced by ``sigma2 squared_weights``. The proof is the same with the weights q_k
-    in place of 1/m; Jensen's inequality does not need the factor m of eq. (74).
-
-    Parameters
-    ----------
-    G2
-        Bound on ``E sum_{k in S} q_k |g_k|^2``, and on every client's squared gradient at a round's starting model.
-    sigma2
-        Bound on the variance of every client's stochastic gradient.
+    It is ``one_step`` with sigma2/m replaced by ``sigma2 squared_weights``.
 
     Examples
     --------

@@ -3,11 +3,8 @@ r"""Power-of-Choice, Appendix E: averaging with weights q_k of sum one.
 The skews are those of eq. (76), with ``E sum_{k in S} q_k (F_k - F_k*)`` in the numerator. Step sizes are
 ``eta_t = m / (mu (t + gamma))`` with ``gamma = 4 m (1 + m) L / mu``.
 
-Eq. (85) is false as printed for m = 1: its drift has a factor m - 1, so that the drift of a single client vanishes.
-(Two clients ``(w -+ 1)^2 / 2`` from w = 0, one drawn uniformly, 10 local steps: after 10 steps the error is 50/289, and
-the printed bound is 1/6.) It is also false for the weights ``q_k = p_k K / m`` that the paper gives as an example,
-which sum to one only if all p_k are equal. The recursion (81) is false for m = 1 as well
-(``weighted_one_step.printed``). ``derived_weighted_average_gap`` is the part of eq. (85) that is true for m >= 2;
+Eq. (85) is false as printed for m = 1, and for the weights ``q_k = p_k K / m`` that the paper gives as an example. They
+sum to one only if all p_k are equal. ``derived_weighted_average_gap`` is the part of it that is true for m >= 2;
 ``weighted_average_gap`` holds for every m.
 """
 
@@ -16,24 +13,8 @@ from fedtheory._support.validate import Array
 from fedtheory.arithmetic.functions import maximum
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds._step_sizes import curvatures, for_each_step
-from fedtheory.bounds.power_of_choice.paper import (
-    ORDERED_SKEWS,
-    PAPER,
-    POSITIVE_SKEW,
-    ROUNDING,
-    UNIT_SQUARES,
-    WEIGHTED,
-    WEIGHTED_AS_PRINTED,
-    WEIGHTED_FUNCTIONS,
-    WEIGHTED_PRINTED,
-    WEIGHTED_REPAIRED,
-)
-from fedtheory.theorem.assumptions import Hypothesis
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
-
-__all__ = ["derived_weighted_average_gap", "weighted_average_gap", "weighted_step_sizes"]
+from fedtheory.bounds.power_of_choice import paper
+from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, states
 
 _NOT_VACUOUS = Hypothesis(
     "num_selected (1 + 3 rho_diagonal/8) > 1 (holds unless num_selected = 1 and rho_diagonal = 0)",
@@ -43,7 +24,7 @@ _SEVERAL = Hypothesis(
     "num_selected >= 2 (eq. (85) has no drift for a single client)", lambda num_selected: (num_selected, ">=", 2)
 )
 _FEASIBLE = Hypothesis(
-    "rho_bar <= L/mu (the infimum satisfies this)", lambda rho_bar, L, mu: (rho_bar, "<=", L / mu), rtol=ROUNDING
+    "rho_bar <= L/mu (the infimum satisfies this)", lambda rho_bar, L, mu: (rho_bar, "<=", L / mu), rtol=paper.ROUNDING
 )
 
 
@@ -59,12 +40,12 @@ def weighted_step_sizes(num_steps: int, *, mu: float, L: float, num_selected: in
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Appendix E",
     equation="eq. (85)",
     left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
-    assumes=(*WEIGHTED_PRINTED, POSITIVE_SKEW),
-    schemes=WEIGHTED_AS_PRINTED,
+    assumes=(*paper.WEIGHTED_PRINTED, paper.POSITIVE_SKEW),
+    schemes=paper.WEIGHTED_AS_PRINTED,
     step_sizes=weighted_step_sizes,
 )
 def _printed_weighted_average_gap(
@@ -76,8 +57,6 @@ def _printed_weighted_average_gap(
         \frac1{T+\gamma}\Big[\frac{Lm^2(32m(m-1)\tau^2G^2+\sigma^2)}{\mu^2\bar\rho}+\frac{2L^2m(m+2)\Gamma}{\mu^2}
         +\frac{L\gamma\|w_0-w^*\|^2}2\Big]+\frac{2L\Gamma}{\bar\rho\mu}\Big(\frac{\tilde\rho}{\bar\rho}-1\Big)
 
-    Examples
-    --------
     With mu = 1, L = 4, m = 2 (so gamma = 96), rho_bar = 2, rho_tilde = 3, tau = 3 and T = 32:
     ``(8 (32 * 2 * 9 * 43 + 32) + 2 * 16 * 2 * 4 * 3 + 4 * 96 * 2 / 2) / 128 + 2 * 4 * 3 / 2 (3/2 - 1) = 1559 + 6``.
 
@@ -100,21 +79,17 @@ def _printed_weighted_average_gap(
 @states(
     FEDTHEORY,
     "the bound that follows from the printed recursion",
-    related=(PAPER, "Appendix E, eqs. (82)-(85)"),
+    related=(paper.PAPER, "Appendix E, eqs. (82)-(85)"),
     form="derived",
-    left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
-    assumes=(*WEIGHTED_FUNCTIONS, POSITIVE_SKEW, ORDERED_SKEWS, _SEVERAL, _FEASIBLE),
-    schemes=WEIGHTED,
-    step_sizes=weighted_step_sizes,
+    assumes=(*paper.WEIGHTED_FUNCTIONS, paper.POSITIVE_SKEW, paper.ORDERED_SKEWS, _SEVERAL, _FEASIBLE),
+    schemes=paper.WEIGHTED,
     printed=_printed_weighted_average_gap,
     worst_case=lambda: poc._worst_cases.DERIVED_WEIGHTED_AVERAGE,
 )
 def derived_weighted_average_gap(
     num_steps, *, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_bar, rho_tilde, initial_distance2
 ):
-    r"""Bound on ``E F(w_T) - F*`` from the recursion (82)-(84).
-
-    It is (85) with the bias ``(2 L Gamma / mu)(rho_tilde/rho_bar - 1)``.
+    r"""Bound on ``E F(w_T) - F*`` from the recursion (82)-(84), for m >= 2.
 
     .. math::
         \begin{aligned}
@@ -123,15 +98,7 @@ def derived_weighted_average_gap(
         &\quad+\frac{2L\Gamma}\mu\Big(\frac{\tilde\rho}{\bar\rho}-1\Big),\quad\gamma=\frac{4m(1+m)L}\mu
         \end{aligned}
 
-    The printed bias has an extra factor 1/rho_bar. Arguments are those of ``weighted_average_gap.printed``; G2 need
-    only bound the mean of the active clients' squared gradients with the weights q_k.
-
-    Notes
-    -----
-    It holds for m >= 2. With ``x = L eta <= 1/(4 (1 + m))`` and the constants of ``decaying_steps_gap`` the contraction
-    is ``1 + rho/2 >= 1/m + rho/2``, since ``(8/5) (1/2) <= (1 - 2x)(1 - x/5)``. The drift is at most ``(6 + 1/9) s^2
-    G2``, hence at most ``32 m^2 (m-1) tau^2 eta^2 G2``. The induction is that of ``decaying_steps_gap``. The diagonal
-    skew may be used for rho_bar.
+    The printed bias has an extra factor 1/rho_bar. The diagonal skew may be used for rho_bar.
 
     Examples
     --------
@@ -155,14 +122,12 @@ def derived_weighted_average_gap(
 
 
 @states(
-    PAPER,
+    paper.PAPER,
     "Appendix E",
     equation="eq. (85)",
     form="corrected",
-    left=LeftSide("gap", "E F(w_T) - F*", over=("selection", "noise")),
-    assumes=(*WEIGHTED_REPAIRED, UNIT_SQUARES, _NOT_VACUOUS),
-    schemes=WEIGHTED,
-    step_sizes=weighted_step_sizes,
+    assumes=(*paper.WEIGHTED_REPAIRED, paper.UNIT_SQUARES, _NOT_VACUOUS),
+    schemes=paper.WEIGHTED,
     printed=_printed_weighted_average_gap,
     worst_case=lambda: poc._worst_cases.WEIGHTED_AVERAGE,
 )
@@ -190,20 +155,7 @@ def weighted_average_gap(
         &B=1+\tfrac{3\rho}8,\quad C=32\tau^2G^2+\sigma^2q_2+6\rho L\Gamma
         \end{aligned}
 
-    Parameters
-    ----------
-    num_selected
-        Number m of clients per round, on which the step sizes depend.
-    squared_weights
-        q_2, the largest ``sum_{k in S} q_k^2`` over the selections: 1/m for the plain mean, never above 1.
-
-    Notes
-    -----
-    With s = t + gamma, ``eta mu = m/s`` and D = 2 Gamma (rho_tilde - rho), ``weighted_one_step`` gives
-    ``Delta_{t+1} <= (1 - eta mu B) Delta_t + eta^2 C + eta D`` in rounds in which step sizes at most halve.
-    The induction on ``Delta_t <= psi/s + D/(mu B)`` needs ``(m B - 1) psi >= m^2 C / mu^2`` and ``m B <= gamma``. In a
-    first round with tau > gamma + 1, ``Delta_t <= (G2/mu^2)(9/8 + m log(1 + x))^2`` with ``x = tau/gamma >= 1``, while
-    psi/(t + gamma) is at least ``(1024/11) m^2 (1 + m) x^2/(1 + x) G2/mu^2``.
+    Here q_2 is ``squared_weights``.
 
     Examples
     --------

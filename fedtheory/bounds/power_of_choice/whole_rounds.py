@@ -1,7 +1,4 @@
-"""Power-of-Choice without Assumption 3.4: inequality of a whole round.
-
-It is not in the paper. Its multipliers were suggested by the dual of the semidefinite program for the worst case.
-"""
+"""Power-of-Choice without Assumption 3.4: inequality of a whole round, which is not in the paper."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -10,9 +7,7 @@ from fedtheory._support import validate
 from fedtheory.arithmetic.functions import geometric, short_of_one
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds.power_of_choice.paper import MEAN, PAPER, WITHOUT_GRADIENTS, short_steps
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
+from fedtheory.theorem import FEDTHEORY, LeftSide, states
 
 __all__ = ["one_round", "round_coefficients"]
 
@@ -84,25 +79,8 @@ def one_round(
         &A=\sum_{j<\tau}c^j,\quad\theta=\frac{1-x}A\sum_{s<\tau}c^{\tau-1-s}(1-x)^{2s}
         \end{aligned}
 
-    Here ``x = eta L`` and ``c = 1 - eta mu``; several local steps multiply rho by theta, which decreases with their
-    number and length. ``worst_case.skew_class`` is the worst-case problem, whose value equals the bound for one local
-    step at
-    ``Delta = 2 Gamma (rho_tilde - rho) / (mu (1 + rho))``.
-
-    Parameters
-    ----------
-    step_size
-        eta, at most 1/L, equal for all steps of the round (see ``round_coefficients`` for other steps). The value is
-        infinite at 1/L if mu = L, where theta is 0/0.
-
-    Notes
-    -----
-    With w* = 0 and ``E_k = F_k - F_k*``, strong convexity and ``|g|^2 <= 2 L E_k`` give for one active client ``E
-    |y_{s+1}|^2 <= c |y_s|^2 - 2 eta (1 - x) E_k(y_s) + 2 eta E_k(w*) + eta^2 sigma2``. By convexity, noise can only
-    increase ``E E_k(y_{s+1})``, so that ``E E_k(y_s) >= (1 - x)^(2 s) E_k(u)`` (``loss_after_step``). Sum over the
-    steps, average over the active clients (the independent noises of the last step average out by 1/m), and take the
-    expectation of the selection given u: ``E 1/m sum E_k(u) >= rho (mu/2 |u|^2 + Gamma)`` and ``E 1/m sum E_k(w*) <=
-    rho_tilde Gamma``.
+    Here ``x = eta L`` and ``c = 1 - eta mu``. All steps of the round are equal (see ``round_coefficients`` for others);
+    at 1/L the value is infinite if mu = L, where theta is 0/0.
 
     Examples
     --------

@@ -1,14 +1,12 @@
 r"""Power-of-Choice without Assumption 3.4: convergence over many rounds.
 
-If a client's loss is high at the round's start, it stays high during the local steps (``loss_after_step``). The
-diagonal skew at the start is therefore used for all steps of the round. With a fixed step size, ``x = eta L``,
-``c = 1 - eta mu`` and
+With a fixed step size, ``x = eta L``, ``c = 1 - eta mu`` and
 
 .. math::
     A=\sum_{j<\tau}c^j,\qquad\theta=\frac{1-x}A\sum_{s<\tau}c^{\tau-1-s}(1-x)^{2s}\in[0,1],
 
 several local steps multiply rho by theta. These theorems are not in the paper; the proofs are on the theory page about
-worst cases, where the dual of a semidefinite program led to the first of them.
+worst cases.
 """
 
 from fedtheory._support import validate
@@ -16,38 +14,26 @@ from fedtheory._support.validate import Array
 from fedtheory.arithmetic.functions import geometric, maximum
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds._step_sizes import for_each_step
-from fedtheory.bounds.power_of_choice.paper import (
-    MEAN,
-    PAPER,
-    POSITIVE_DIAGONAL,
-    ROUNDING,
-    WITHOUT_GRADIENTS,
-    short_steps,
-)
+from fedtheory.bounds.power_of_choice import paper
 from fedtheory.bounds.power_of_choice.whole_rounds import of_a_round
-from fedtheory.theorem.assumptions import Hypothesis
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
-
-__all__ = ["averaged_rounds_gap", "decaying_steps_distance", "delayed_step_sizes", "fixed_step_distance"]
+from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, states
 
 _SHORTER_STEPS = Hypothesis("step_size < 1/L (at 1/L theta is 0)", lambda step_size, L: (step_size, "<", 1 / L))
 _LATE = Hypothesis(
     "gamma >= 2 local_steps L/mu",
     lambda gamma, local_steps, L, mu: (gamma, ">=", 2 * local_steps * L / mu),
-    rtol=ROUNDING,
+    rtol=paper.ROUNDING,
 )
 
 
 @states(
     FEDTHEORY,
     "a fixed step size, without Assumption 3.4",
-    related=(PAPER, "Theorem A.1"),
+    related=(paper.PAPER, "Theorem A.1"),
     form="derived",
     left=LeftSide("squared distance", "E |w_T - w*|^2", over=("selection", "noise")),
-    assumes=(*WITHOUT_GRADIENTS, short_steps(1)),
-    schemes=MEAN,
+    assumes=(*paper.WITHOUT_GRADIENTS, paper.short_steps(1)),
+    schemes=paper.MEAN,
     worst_case=lambda: poc._worst_cases.FIXED_ROUNDS,
 )
 def fixed_step_distance(
@@ -70,12 +56,7 @@ def fixed_step_distance(
         a^R\Delta_0+(1-a^R)\Big[\frac{2\Gamma}\mu\cdot\frac{\tilde\rho-\rho\theta}{1+\rho\theta}
         +\frac{\eta\sigma^2(A-1+1/m)}{\mu A(1+\rho\theta)}\Big],\quad a=1-(1-c^\tau)(1+\rho\theta)
 
-    It is ``one_round`` applied R times; a is not negative, since rho <= L/mu and eta <= 1/L.
-
-    Parameters
-    ----------
-    step_size
-        eta, at most 1/L; at 1/L the value is infinite if mu = L, where theta is 0/0.
+    It is ``one_round`` applied R times. At the step size 1/L the value is infinite if mu = L, where theta is 0/0.
 
     Examples
     --------
@@ -111,11 +92,11 @@ def delayed_step_sizes(num_steps: int, *, mu: float, gamma: float) -> Array:
 @states(
     FEDTHEORY,
     "decaying step sizes, without Assumption 3.4",
-    related=(PAPER, "Theorem 3.1"),
+    related=(paper.PAPER, "Theorem 3.1"),
     form="derived",
     left=LeftSide("squared distance", "E |w_T - w*|^2", over=("selection", "noise")),
-    assumes=(*WITHOUT_GRADIENTS, POSITIVE_DIAGONAL, _LATE),
-    schemes=MEAN,
+    assumes=(*paper.WITHOUT_GRADIENTS, paper.POSITIVE_DIAGONAL, _LATE),
+    schemes=paper.MEAN,
     step_sizes=delayed_step_sizes,
     worst_case=lambda: poc._worst_cases.DECAYING_ROUNDS,
 )
@@ -139,21 +120,6 @@ def decaying_steps_distance(
         \frac1{T+\gamma}\max\Big\{\gamma(\Delta_0-\delta),\ \frac{4\tau L\Gamma}{\mu^2}\cdot\frac{1+\tilde\rho}{1+\rho}
         +\frac{2\sigma^2(\tau-1+1/m)}{\tau\rho\mu^2}\Big\}+\delta,\quad
         \delta=\frac{2\Gamma(\tilde\rho-\rho)}{\mu(1+\rho)}
-
-    The bias delta cannot be improved: some federation with these skews stays at this distance.
-
-    Parameters
-    ----------
-    gamma
-        Delay of the step sizes, at least ``2 tau L/mu``.
-
-    Notes
-    -----
-    In the round that starts at t_0 let ``s = t_0 + gamma`` and ``q = s + tau - 1``. Products telescope: ``eta_i`` times
-    the later c is 1/(mu q) for every i, and theta is at least ``1 - tau kappa/s``. So ``e = Delta - delta`` satisfies
-    ``e^+ <= (1 - tau (1 + rho theta)/q) e + tau K/(q s)`` with
-    ``K = 2 tau kappa rho Gamma (1 + rho_tilde)/(mu (1 + rho)) + sigma2 (tau - 1 + 1/m)/(tau mu^2)``, whose slope is not
-    negative, and ``e <= psi/s`` gives ``e^+ <= psi/(s + tau)`` whenever ``psi >= 2 K/rho``, since theta >= 1/2.
 
     Examples
     --------
@@ -181,7 +147,7 @@ def decaying_steps_distance(
 @states(
     FEDTHEORY,
     "the average of models, without Assumption 3.4",
-    related=(PAPER, "Theorem A.1"),
+    related=(paper.PAPER, "Theorem A.1"),
     form="derived",
     left=LeftSide(
         "gap",
@@ -190,8 +156,8 @@ def decaying_steps_distance(
         over=("selection", "noise"),
         average="the rounds' starting models with weights c^(-tau r)",
     ),
-    assumes=(*WITHOUT_GRADIENTS, POSITIVE_DIAGONAL, _SHORTER_STEPS),
-    schemes=MEAN,
+    assumes=(*paper.WITHOUT_GRADIENTS, paper.POSITIVE_DIAGONAL, _SHORTER_STEPS),
+    schemes=paper.MEAN,
     worst_case=lambda: poc._worst_cases.AVERAGED_ROUNDS,
 )
 def averaged_rounds_gap(
@@ -213,20 +179,6 @@ def averaged_rounds_gap(
     .. math::
         \frac{\mu\Delta_0}{2\rho\theta}\cdot\frac{c^{\tau R}}{1-c^{\tau R}}
         +\Gamma\Big(\frac{\tilde\rho}{\rho\theta}-1\Big)+\frac{\eta\sigma^2(1-(1-1/m)/A)}{2\rho\theta}
-
-    The bias has no factor L/mu.
-
-    Parameters
-    ----------
-    num_rounds
-        Number R of rounds, at least 1.
-    step_size
-        eta, below 1/L, where theta vanishes.
-
-    Notes
-    -----
-    In the proof of ``one_round`` keep ``F(u) - F* + Gamma`` in place of its lower bound; multiply by ``c^(-tau (r +
-    1))``, sum over the rounds, and use the convexity of F.
 
     Examples
     --------

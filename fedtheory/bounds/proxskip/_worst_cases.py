@@ -5,10 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory.bounds.scaffold._worst_cases import controlled_start
-from fedtheory.theorem.bound import Bound
-from fedtheory.theorem.worst_case_problem import WorstCaseProblem
-
-__all__: list[str] = []
+from fedtheory.theorem import Bound, WorstCaseProblem
 
 
 def _solve(bound: Bound, given: Mapping[str, Any]) -> Any:

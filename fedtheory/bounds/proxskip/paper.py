@@ -1,11 +1,18 @@
 """Definitions shared by the bounds on ProxSkip."""
 
-from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Hypothesis, Smooth, StronglyConvex, method_is
-from fedtheory.theorem.domains import NONNEGATIVE, POSITIVE
-from fedtheory.theorem.paper import Paper
+from fedtheory.theorem import (
+    EXACT_GRADIENTS,
+    NONNEGATIVE,
+    POSITIVE,
+    Hypothesis,
+    Paper,
+    Smooth,
+    StronglyConvex,
+    method_is,
+)
 from fedtheory.theorem.symbols import GRADIENT2, SYMBOLS, Symbol
 
-__all__ = ["ASSUMES", "PAPER"]
+__all__ = ["PAPER"]
 
 PAPER = Paper(
     key="proxskip",

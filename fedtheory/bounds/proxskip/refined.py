@@ -4,11 +4,7 @@ from fedtheory.arithmetic.functions import geometric, maximum, short_of_one
 from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.bounds.proxskip import _worst_cases
 from fedtheory.bounds.proxskip.paper import ASSUMES, PAPER
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
-
-__all__ = ["refined_fixed_step_potential"]
+from fedtheory.theorem import FEDTHEORY, LeftSide, states
 
 
 @states(
@@ -25,37 +21,21 @@ __all__ = ["refined_fixed_step_potential"]
     worst_case=_worst_cases.REFINED,
 )
 def refined_fixed_step_potential(num_steps, *, step_size, mu, L, probability, initial_distance2, control_error2):
-    r"""Bound on ``E [mean |x_k - w*|^2 + (gamma/p)^2 mean |h_k - h_k*|^2]`` with the rate ``q^2``.
-
-    The rate takes the place of ``1 - gamma mu`` in ``fixed_step_potential``.
+    r"""Bound on ``E [mean |x_k - w*|^2 + (gamma/p)^2 mean |h_k - h_k*|^2]`` for every step size gamma.
 
     .. math::
         \max\{q^2,1-p^2\}^T\left(\|w_0-w^*\|^2+\frac{\gamma^2}{p^2}E_0\right),\quad
         q=\max\{|1-\gamma\mu|,|1-\gamma L|\}
 
-    One step attains the bound: from exact control variates if all curvatures are mu, or all are L, and from the
-    minimizer with wrong control variates. T steps attain it if ``q^2 >= 1 - p^2``.
-
-    Parameters
-    ----------
-    step_size
-        gamma; every step size is allowed, and ``gamma < 2/L`` contracts.
-
-    Notes
-    -----
-    After a communication the new potential is at most ``|xh - x* - (gamma/p)(h - h*)|^2``, since the proximal operator
-    is firmly nonexpansive; without one it is ``|xh - x*|^2 + (gamma/p)^2 |h - h*|^2``. The expectation over the coin is
-    ``|x - gamma grad f(x) - (x* - gamma h*)|^2 + (1 - p^2)(gamma/p)^2 |h - h*|^2``, with equality if the proximal
-    operator projects on an affine subspace, as averaging does.
+    T steps attain the bound if ``q^2 >= 1 - p^2``.
 
     Examples
     --------
     With mu = 1, L = 4, gamma = 1/4 and p = 1/2, q^2 = 9/16 is below 3/4. With p = 1 the rate is q^2: after two steps
     the bound is ``(81/256) (240 + 256/16)``.
 
-    >>> refined_fixed_step_potential(
-    ...     2, step_size=1 / 4, mu=1, L=4, probability=1, initial_distance2=240, control_error2=256
-    ... )
+    >>> refined_fixed_step_potential(2, step_size=1 / 4, mu=1, L=4, probability=1, initial_distance2=240,
+    ...                              control_error2=256)
     81.0
     """
     slow, _ = geometric(step_size * mu, 2 * num_steps, short_of_one(step_size, mu))

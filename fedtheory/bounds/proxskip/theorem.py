@@ -4,10 +4,7 @@ from fedtheory.arithmetic.functions import geometric, maximum, short_of_one
 from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION, SHORT_STEPS
 from fedtheory.bounds.proxskip import _worst_cases
 from fedtheory.bounds.proxskip.paper import ASSUMES, PAPER
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-
-__all__ = ["fixed_step_potential"]
+from fedtheory.theorem import LeftSide, states
 
 
 @states(
@@ -28,21 +25,12 @@ def fixed_step_potential(num_steps, *, step_size, mu, L, probability, initial_di
         \max\{1-\gamma\mu,1-p^2\}^T\left(\|w_0-w^*\|^2+\frac{\gamma^2}{p^2}E_0\right)
 
     The x_k are the clients' models, means are over the clients, gamma is ``step_size``, and E_0 is ``control_error2``.
-    With gamma = 1/L and p = sqrt(mu/L) both rates are 1 - mu/L, and there is one communication per sqrt(L/mu) steps on
-    average.
-
-    Parameters
-    ----------
-    step_size
-        gamma, at most 1/L.
 
     Examples
     --------
     With mu = 1, gamma = 1/4 and p = 1/2 both rates are 3/4; after two steps the bound is ``(9/16) (12 + 16/4)``.
 
-    >>> fixed_step_potential(
-    ...     2, step_size=1 / 4, mu=1, L=4, probability=1 / 2, initial_distance2=12, control_error2=16
-    ... )
+    >>> fixed_step_potential(2, step_size=1 / 4, mu=1, L=4, probability=1 / 2, initial_distance2=12, control_error2=16)
     9.0
     """
     steps, _ = geometric(step_size * mu, num_steps, short_of_one(step_size, mu))

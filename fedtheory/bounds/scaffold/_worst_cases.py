@@ -9,10 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory import worst_case
-from fedtheory.theorem.bound import Bound
-from fedtheory.theorem.worst_case_problem import WorstCaseProblem
-
-__all__: list[str] = []
+from fedtheory.theorem import Bound, WorstCaseProblem
 
 
 def controlled_start(given: Mapping[str, Any]) -> tuple[Any, Any, Any, Any]:
@@ -53,3 +50,41 @@ _ROUNDS = {
 }
 ROUND = WorstCaseProblem(_solve, _ROUND, num_draws=20)
 ROUNDS = WorstCaseProblem(_solve, _ROUNDS, num_draws=20)
+
+
+def _solve_sampled(bound: Bound, given: Mapping[str, Any]) -> Any:
+    """Solve for equal clients, of whom some are drawn; the server's control variate is the mean of theirs."""
+    p, h = worst_case.Problem(), Fraction(given["step_size"]) * given["local_steps"]
+    clients = p.clients(given["num_clients"], mu=given["mu"], L=given["L"])
+    best, w, variates = clients.minimizer(p.origin, objective_gap=0), p.point("start"), p.point("server")
+    variates = variates + clients.deviation(name="variates")
+    p.at_most(w.square, given["distance2"], "distance2")
+    p.at_most(variates.square, given["variate_error2"], "variate_error2")
+    y, lead = w, variates - clients.mean(variates)
+    for _ in range(given["local_steps"]):
+        y = y - given["step_size"] * (clients.gradient(y) - lead)
+    drawn = Fraction(given["num_selected"], given["num_clients"])
+    errors = (1 - drawn) * variates.square + drawn * (lead + (w - y) / h).square
+    gap = clients.value(w) - clients.value(best)
+    weight = given["control_weight"] / drawn * h**2
+    p.maximize(clients.sample(given["num_selected"]).square(y) + weight * errors + h * gap)
+    return p.solve()
+
+
+def _weight(c: Any) -> Fraction:
+    """Draw the weight of the control variates for rounds of up to ``1/(4 L)``."""
+    return 1 + 4 * Fraction(c["num_clients"] - c["num_selected"], c["num_selected"] * (c["num_clients"] - 1))
+
+
+_SAMPLED = {
+    "num_clients": lambda c: c.whole(2, 5),
+    "num_selected": lambda c: c.whole(1, c["num_clients"]),
+    "local_steps": lambda c: c.whole(1, 3),
+    "control_weight": _weight,
+    "step_size": lambda c: (
+        c.share()
+        / c["local_steps"]
+        / max(2 * (1 + c["control_weight"]) * c["L"], c["mu"] * c["num_clients"] / c["num_selected"])
+    ),
+}
+SAMPLED_ROUND = WorstCaseProblem(_solve_sampled, _SAMPLED, num_draws=20)

@@ -1,17 +1,10 @@
-r"""One round of SCAFFOLD, for every step size with stable gradient descent.
-
-It is not in the paper. The theorems of its main part are in O-notation; its appendix has constants for shorter steps.
-"""
+"""One round of SCAFFOLD, for every step size with stable gradient descent; not in the paper."""
 
 from fedtheory.arithmetic.functions import geometric, short_of_one
 from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.bounds.scaffold import _worst_cases
 from fedtheory.bounds.scaffold.paper import CONTROL, PAPER, STABLE, lags, steepness
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
-
-__all__ = ["one_round"]
+from fedtheory.theorem import FEDTHEORY, LeftSide, states
 
 
 @states(
@@ -34,16 +27,6 @@ def one_round(distance2, *, control_error2, step_size, mu, L, local_steps):
         \kappa=\frac{(\tau-C)^2+\frac1\beta\sum_{k=1}^\tau(\tau-C_k)^2}{\tau^2},\\
         &C_k=\sum_{i<k}c^i,\quad C=C_\tau,\quad c=1-\eta\mu,\quad\beta=\frac{2c}{\eta(L-\mu)}-1
         \end{aligned}
-
-    It holds for any number of clients with any weights. With one local step kappa is 0.
-
-    Notes
-    -----
-    With w* = 0, ``u_s = grad F_k(y_s) - grad F_k(0)``, ``v_s = u_s - mu y_s`` and the error b of the control variate,
-    ``y_{s+1} = c y_s - eta v_s + eta b`` and ``<v_s, y_s> >= |v_s|^2/(L - mu)``. The next error is b minus the
-    deviation of ``y_tau`` divided by ``eta tau``. Add ``2 eta c^(2 tau - 1 - 2 s)`` times the inequality of each step.
-    All products of means cancel. There remains a quadratic function of the deviations, whose maximum is kappa times
-    ``eta^2 tau^2 E``.
 
     Examples
     --------

@@ -4,12 +4,7 @@ from fedtheory.arithmetic.functions import geometric, short_of_one
 from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.bounds.scaffold import _worst_cases
 from fedtheory.bounds.scaffold.paper import CONTROL, PAPER
-from fedtheory.theorem.assumptions import Hypothesis
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
-
-__all__ = ["fixed_step_potential"]
+from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, states
 
 SHORT_ROUNDS = Hypothesis(
     "step_size local_steps L <= 1",
@@ -35,26 +30,13 @@ def fixed_step_potential(num_rounds, *, step_size, mu, L, local_steps, initial_d
     .. math::
         c^{2\tau R}\left(\|w_0-w^*\|^2+\eta^2\tau^2E_0\right),\quad c=1-\eta\mu
 
-    E is the mean squared error of the control variates. There is no error floor. Some federation attains the bound for
-    every R: all ``F_k = mu/2 |w - w*|^2``, with exact control variates.
-
-    Parameters
-    ----------
-    control_error2
-        Mean squared error E of the control variates before the first round.
-
-    Notes
-    -----
-    If ``eta tau L <= 1``, the kappa of ``one_round`` is at most ``c^(2 tau)``. Since kappa grows with L, the case
-    ``eta tau L = 1`` suffices, where a polynomial with positive Bernstein coefficients proves it.
+    E is ``control_error2``. Clients ``F_k = mu/2 |w - w*|^2`` with exact control variates attain the bound.
 
     Examples
     --------
     With eta = 1/8, mu = 1 and tau = 2, c = 7/8; after one round the bound is ``(7/8)^4 (3840 + 4096/16)``.
 
-    >>> fixed_step_potential(
-    ...     1, step_size=1 / 8, mu=1, L=4, local_steps=2, initial_distance2=3840, control_error2=4096
-    ... )
+    >>> fixed_step_potential(1, step_size=1 / 8, mu=1, L=4, local_steps=2, initial_distance2=3840, control_error2=4096)
     2401.0
     """
     left, _ = geometric(step_size * mu, 2 * local_steps * num_rounds, short_of_one(step_size, mu))

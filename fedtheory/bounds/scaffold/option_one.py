@@ -4,12 +4,7 @@ from fedtheory.arithmetic.functions import geometric, short_of_one
 from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.bounds.scaffold import _worst_cases
 from fedtheory.bounds.scaffold.paper import FUNCTIONS, PAPER, STABLE, steepness, ways
-from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Hypothesis
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
-
-__all__ = ["option_one_round"]
+from fedtheory.theorem import EXACT_GRADIENTS, FEDTHEORY, Hypothesis, LeftSide, states
 
 METHOD = Hypothesis("clients and server run SCAFFOLD with Option I")
 CURVED = Hypothesis("mu < L", lambda mu, L: (mu, "<", L))
@@ -33,13 +28,7 @@ def option_one_round(distance2, *, control_error2, step_size, mu, L, local_steps
         \omega=\eta^2\beta c^{2\tau-2},\ \kappa=\frac{\sum_{s<\tau}d_s^2}{\beta^2c^{2\tau-2}},\
         d_s=\sum_{r<s}c^{\tau-1-r}
 
-    c and beta are those of ``one_round``, and the bound holds for any number of clients with any weights. For short
-    steps kappa is about ``tau (eta tau L)^2/12``: Option I converges only for much shorter steps than Option II.
-
-    Notes
-    -----
-    The next error of a control variate is the deviation of the v_0 of ``one_round``. Add the same inequalities as
-    there: the first step's compensates for this error, and each of the others leaves ``eta^2 d_s^2/beta`` times E.
+    c and beta are those of ``one_round``. Option I converges only for much shorter steps than Option II.
 
     Examples
     --------

@@ -1,22 +1,10 @@
 """Definitions shared by the bounds on SCAFFOLD."""
 
 from fedtheory.arithmetic.functions import geometric, short_of_one
-from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Hypothesis, Smooth, StronglyConvex, method_is
-from fedtheory.theorem.domains import NONNEGATIVE
-from fedtheory.theorem.paper import Paper
+from fedtheory.theorem import EXACT_GRADIENTS, NONNEGATIVE, Hypothesis, Paper, Smooth, StronglyConvex, method_is
 from fedtheory.theorem.symbols import GRADIENT2, Symbol
 
-__all__ = [
-    "CONTROL",
-    "FUNCTIONS",
-    "METHOD",
-    "PAPER",
-    "STABLE",
-    "drift_of_a_round",
-    "lags",
-    "steepness",
-    "ways",
-]
+__all__ = ["PAPER"]
 
 PAPER = Paper(
     key="scaffold",
@@ -30,6 +18,12 @@ PAPER = Paper(
             "Mean squared error of the control variates, ``sum_k p_k |c_k - c - grad F_k(w*)|^2``; if all c_k are "
             "equal, ``sum_k p_k |grad F_k(w*)|^2``",
             NONNEGATIVE._replace(of_run="control_error2"),
+            GRADIENT2,
+        ),
+        Symbol(
+            "variate_error2",
+            "Mean squared error C of the clients' control variates, ``mean |c_k - grad F_k(w*)|^2``",
+            NONNEGATIVE,
             GRADIENT2,
         ),
     ),

@@ -3,11 +3,7 @@ r"""Stochastic gradients with a fixed step size: convergence rate and error floo
 from fedtheory.arithmetic.functions import geometric, short_of_one
 from fedtheory.bounds.fedavg.paper import DRAWS, WITH_REPLACEMENT
 from fedtheory.bounds.sgd.paper import ASSUMES, CONVERGENT_STEPS, PAPER
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
-
-__all__ = ["fixed_step_distance"]
+from fedtheory.theorem import FEDTHEORY, LeftSide, states
 
 
 @states(
@@ -20,22 +16,11 @@ __all__ = ["fixed_step_distance"]
     schemes=WITH_REPLACEMENT,
 )
 def fixed_step_distance(num_steps, *, step_size, mu, L, num_selected, zeta2, initial_distance2):
-    r"""Bound on ``E |w_T - w*|^2`` after T steps of m clients drawn with replacement in proportion to p_k.
+    r"""Bound on ``E |w_T - w*|^2`` after T steps, one per round, of m clients drawn with replacement.
 
     .. math::
         q^T\Delta_0+(1-q^T)\frac{\eta\zeta^2}{m\mu(2-\eta L)},\quad q=k+\frac{a^2}{1-k},\ k=\frac{\eta(L-\mu)}2,\
         a=1-\frac{\eta(L+\mu)}2
-
-    Parameters
-    ----------
-    num_steps
-        Number T of steps, one per round.
-
-    Notes
-    -----
-    The bound W of ``drawn_step`` on a step is concave and increasing in Delta. Its only positive fixed point is the
-    floor, where its slope is q. W lies below its tangent there, and iterating the tangent gives the bound. The floor is
-    not attained: clients whose Hessians are all mu I have the floor ``eta zeta2/(m mu (2 - eta mu))``.
 
     Examples
     --------

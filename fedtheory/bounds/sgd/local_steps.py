@@ -5,11 +5,7 @@ from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.bounds.scaffold.paper import STABLE, drift_of_a_round
 from fedtheory.bounds.sgd import _worst_cases
 from fedtheory.bounds.sgd.paper import ASSUMES, PAPER
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
-
-__all__ = ["local_steps_round"]
+from fedtheory.theorem import FEDTHEORY, LeftSide, states
 
 
 @states(
@@ -29,13 +25,7 @@ def local_steps_round(distance2, *, step_size, mu, L, local_steps, zeta2):
         c^{2\tau}\Delta+\frac{\eta^2\zeta^2}\beta\Big(\sum_{s<\tau}d_s^2-\frac{(\sum_{s<\tau}d_s)^2}{\beta+\tau}\Big),
         \quad c=1-\eta\mu,\ \beta=\frac{2c}{\eta(L-\mu)}-1,\ d_s=\sum_{r<s}c^{\tau-1-r}
 
-    It holds for any number of clients with any weights. It is at most ``fedavg.one_round``, which has ``2 L Gamma`` in
-    place of zeta2. With a single local step heterogeneity has no effect.
-
-    Notes
-    -----
-    The proof is that of ``fedavg.one_round``, whose quadratic function of the deviations has this maximum: a multiple
-    of the mean of ``|grad F_k(w*)|^2``.
+    It is at most ``fedavg.one_round``, which has ``2 L Gamma`` in place of zeta2.
 
     Examples
     --------

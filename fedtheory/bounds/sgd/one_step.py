@@ -1,16 +1,10 @@
-r"""Exact bounds for one step of stochastic gradients, for every step size.
-
-With one drawn client, two quadratics in two dimensions attain the bound for every step size, distance and
-heterogeneity; an example of PEPit states it for the step size 1/L.
-"""
+"""Exact bounds for one step of stochastic gradients, for every step size; PEPit states one for the step size 1/L."""
 
 from fedtheory.arithmetic.functions import short_of_one, square_root
 from fedtheory.bounds.fedavg.paper import BALANCED, DRAWS, SEVERAL_CLIENTS, SUBSET, SUBSETS, WITH_REPLACEMENT
 from fedtheory.bounds.sgd import _worst_cases
 from fedtheory.bounds.sgd.paper import ASSUMES, PAPER
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
+from fedtheory.theorem import FEDTHEORY, LeftSide, states
 
 __all__ = ["drawn_step", "subset_step"]
 
@@ -46,14 +40,6 @@ def drawn_step(distance2, *, step_size, mu, L, num_selected, zeta2):
 
     For m = 1 the bound is tight. It is concave in Delta, so that it also holds for expected distances.
 
-    Notes
-    -----
-    With ``z = w - w*`` and ``h_k = grad F_k(w*)``, co-coercivity gives ``grad F_k(w) - h_k = (L+mu)/2 z - (L-mu)/2
-    e_k`` with ``|e_k| <= |z|``. So ``w_+ - w*`` is k times the mean of the drawn e_k, plus a z minus eta times the mean
-    of the drawn h_k, whose expectation is 0. Minkowski's inequality in the mean square adds the two lengths. For m = 1
-    two clients attain it: their h_k are ``(0, zeta)`` and ``(0, -zeta)``, ``z = (1, 0)``, and the Hessian of each
-    client, with eigenvalues mu and L, rotates z so that e_k points along ``a z - eta h_k``.
-
     Examples
     --------
     With mu = 1, L = 3, eta = 1/4: k = 1/4, a = 1/2. With Delta = 4 and zeta2 = 9 the radicand is ``1 + 9/16``, and the
@@ -82,8 +68,7 @@ def subset_step(distance2, *, step_size, mu, L, num_clients, num_selected, zeta2
         \Big(k\sqrt\Delta+\sqrt{a^2\Delta+\alpha\eta^2\zeta^2}\Big)^2,\quad k=\frac{\eta(L-\mu)}2,\
         a=1-\frac{\eta(L+\mu)}2,\ \alpha=\frac{K-m}{m(K-1)}
 
-    The proof is that of ``drawn_step``; the mean of the drawn h_k has the variance ``alpha zeta2``. For m > 1 the worst
-    case is smaller than the bound: if the e_k differ, their mean is shorter than they are.
+    For m > 1 the worst case is smaller than the bound.
 
     Examples
     --------

@@ -1,11 +1,9 @@
 """Definitions shared by the bounds with heterogeneity at the minimizer."""
 
-from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Hypothesis, Smooth, StronglyConvex
-from fedtheory.theorem.domains import NONNEGATIVE
-from fedtheory.theorem.paper import Paper
+from fedtheory.theorem import EXACT_GRADIENTS, NONNEGATIVE, Hypothesis, Paper, Smooth, StronglyConvex
 from fedtheory.theorem.symbols import GRADIENT2, Symbol
 
-__all__ = ["ASSUMES", "CONVERGENT_STEPS", "PAPER"]
+__all__ = ["PAPER"]
 
 PAPER = Paper(
     key="sgd",

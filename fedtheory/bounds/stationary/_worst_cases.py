@@ -6,10 +6,7 @@ from math import isqrt
 from typing import Any
 
 from fedtheory import worst_case
-from fedtheory.theorem.bound import Bound
-from fedtheory.theorem.worst_case_problem import WorstCaseProblem
-
-__all__: list[str] = []
+from fedtheory.theorem import Bound, WorstCaseProblem
 
 
 def _solve(bound: Bound, given: Mapping[str, Any]) -> Any:

@@ -4,11 +4,7 @@ from fedtheory.arithmetic.functions import geometric, maximum, short_of_one
 from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION
 from fedtheory.bounds.sgd.paper import ASSUMES, CONVERGENT_STEPS
 from fedtheory.bounds.stationary.paper import PAPER
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
-
-__all__ = ["averaging_distance"]
+from fedtheory.theorem import FEDTHEORY, LeftSide, states
 
 
 @states(
@@ -26,12 +22,7 @@ def averaging_distance(num_rounds, *, step_size, mu, L, local_steps, stationary_
     .. math::
         \max\{|1-\eta\mu|,|1-\eta L|\}^{2\tau R}\|w_0-w_\infty\|^2
 
-    If clients take different numbers of steps, tau is the smallest. Clients that all have curvature mu, or all L,
-    attain the bound.
-
-    Notes
-    -----
-    A gradient step contracts distances by the maximum. A mean of contractions is a contraction with one fixed point.
+    If clients take different numbers of steps, tau is the smallest.
 
     Examples
     --------

@@ -4,12 +4,7 @@ from fedtheory.arithmetic.functions import geometric, maximum, short_of_one
 from fedtheory.bounds.fedavg.paper import FULL_PARTICIPATION, SHORT_STEPS
 from fedtheory.bounds.sgd.paper import ASSUMES
 from fedtheory.bounds.stationary.paper import PAPER
-from fedtheory.theorem.assumptions import Hypothesis, knows, method_is
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
-
-__all__ = ["normalized_round"]
+from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, knows, method_is, states
 
 _METHOD = Hypothesis("clients and server run FedNova", of_run=method_is("FedNova"))
 _QUADRATIC = Hypothesis("every F_k is quadratic", of_run=knows("matrices"))
@@ -50,11 +45,6 @@ def normalized_round(stationary_distance2, *, step_size, mu, L, effective_steps,
         Squared distance of the model before the round from w_inf.
     local_steps
         Largest number tau of local steps of a client.
-
-    Notes
-    -----
-    A round multiplies the distance by ``I - tau_bar sum_k (p_k/tau_k) (I - (I - eta H_k)^tau_k)``. In the Loewner order
-    ``(1 - c^t) I <= I - (I - eta H)^t <= eta t H``, and ``(1 - c^t)/t`` decreases with t.
 
     Examples
     --------

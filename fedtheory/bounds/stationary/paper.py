@@ -1,7 +1,6 @@
 """Definitions shared by the bounds on stationary points."""
 
-from fedtheory.theorem.domains import NONNEGATIVE, POSITIVE
-from fedtheory.theorem.paper import Paper
+from fedtheory.theorem import NONNEGATIVE, POSITIVE, Paper
 from fedtheory.theorem.symbols import GRADIENT2, Symbol
 
 __all__ = ["PAPER"]

@@ -3,12 +3,7 @@
 from fedtheory.arithmetic.functions import square_root
 from fedtheory.bounds.stationary import _worst_cases
 from fedtheory.bounds.stationary.paper import PAPER
-from fedtheory.theorem.assumptions import Hypothesis
-from fedtheory.theorem.bound import states
-from fedtheory.theorem.left_side import LeftSide
-from fedtheory.theorem.paper import FEDTHEORY
-
-__all__ = ["inconsistency"]
+from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, states
 
 _LEFT = LeftSide("squared gradient", "|grad F(w)|^2", model="any", after="any time")
 _ASSUMES = (
@@ -27,10 +22,6 @@ def _printed_inconsistency(surrogate_gradient2, *, chi2, beta2, kappa2):
     .. math::
         2(\chi^2(\beta^2-1)+1)\|\nabla\tilde F(w)\|^2+2\chi^2\kappa^2
 
-    The paper states it for the smallest gradients of a run. Its proof is in the appendix, which was not read.
-
-    Examples
-    --------
     With ``|grad F~|^2 = 3``, chi2 = 3, beta2 = 2 and kappa2 = 1: ``2 (3 + 1) 3 + 2 * 3``.
 
     >>> inconsistency.printed(3, chi2=3, beta2=2, kappa2=1)
@@ -44,7 +35,6 @@ def _printed_inconsistency(surrogate_gradient2, *, chi2, beta2, kappa2):
     "the gradient at a model where that of a surrogate is small",
     related=(PAPER, "Theorem 2"),
     form="derived",
-    left=_LEFT,
     assumes=_ASSUMES,
     printed=_printed_inconsistency,
     worst_case=_worst_cases.INCONSISTENCY,
@@ -55,13 +45,7 @@ def inconsistency(surrogate_gradient2, *, chi2, beta2, kappa2):
     .. math::
         \Big(\|\nabla\tilde F(w)\|+\chi\sqrt{(\beta^2-1)\|\nabla\tilde F(w)\|^2+\kappa^2}\Big)^2
 
-    At a stationary point of the surrogate it is ``chi2 kappa2``, half of the printed value. Two parabolas with
-    different minimizers attain it there, and at all models on one side of it.
-
-    Notes
-    -----
-    ``grad F - grad F~ = sum_k (p_k - q_k) (grad F_k - grad F~)``. By the inequality of Cauchy and Schwarz its square is
-    at most chi2 times the mean of ``|grad F_k - grad F~|^2`` with the weights q_k.
+    At a stationary point of the surrogate it is ``chi2 kappa2``, half of the printed value; two parabolas attain it.
 
     Examples
     --------

@@ -126,8 +126,8 @@ class WellsRound:
         return Fraction(self.round.models.mean(self.clients.value))
 
 
-def quadratic_round(rng: np.random.Generator, longest_round: int = 1, *, flat: bool = False) -> list[QuadraticRound]:
-    return [QuadraticRound(*draw_quadratic_round(rng, longest_round=longest_round, flat=flat))]
+def quadratic_round(rng: np.random.Generator, longest_round: int = 1) -> list[QuadraticRound]:
+    return [QuadraticRound(*draw_quadratic_round(rng, longest_round=longest_round))]
 
 
 def long_quadratic_round(rng: np.random.Generator) -> list[QuadraticRound]:

@@ -200,13 +200,6 @@ def theorem_13_attained(s: QuadraticRound) -> Chain:
     return s.after, "=", ocs.dsgd_strongly_convex(**s.known, objective_gap=s.Gamma)
 
 
-@step("optimal-client-sampling:theorem-13-convex-clients", ocs.dsgd_convex_clients, quadratic_round)
-def theorem_13_convex_clients(s: QuadraticRound) -> Chain:
-    """Theorem 13 for convex clients with squared weights, sum_i w_i^2 |grad f_i(x*)|^2"""
-    at_best = squared_weight(s.fed.weights, s.fed.gradients(s.fed.minimizer))
-    return s.after, "<=", ocs.dsgd_convex_clients(**s.known, squared_weight_optimum_gradient2=at_best)
-
-
 @claim(
     "optimal-client-sampling:equation-21",
     "with full participation, E |r+|^2 <= (1 - mu eta) |r|^2 + eta^2 sigma2 sum_i w_i^2",

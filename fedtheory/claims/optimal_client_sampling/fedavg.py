@@ -170,21 +170,6 @@ def lemma_21(rng: np.random.Generator) -> Finding:
     return at_most(lower + given - a * x * (z - y), given, instance={"h": f"{a} t^2/2", "x, y, z": f"{x}, {y}, {z}"})
 
 
-@claim(
-    "optimal-client-sampling:lemma-21-attained",
-    "(35) is an equality for h = L t^2/2 if x is the midpoint of y and z",
-    ocs.perturbed_inner_product,
-    "identity",
-    hypotheses=("h = L t^2/2, mu = L, x = (y + z)/2",),
-)
-def lemma_21_attained(rng: np.random.Generator) -> Finding:
-    y, z = (Fraction(whole(rng, -20, 20), 4) for _ in range(2))
-    x, a = (y + z) / 2, Fraction(2) ** whole(rng, -2, 2)
-    known = {"distance2": (y - z) ** 2, "displacement2": (z - x) ** 2, "mu": a, "L": a}
-    lower = ocs.perturbed_inner_product(a * (z * z - y * y) / 2, **known)
-    return equal_to(a * x * (z - y), lower, instance={"h": f"{a} t^2/2", "y, z": f"{y}, {z}"})
-
-
 @step("optimal-client-sampling:drift", ocs.client_drift, long_wells_round, looseness=2)
 def drift(s: WellsRound) -> Chain:
     """drift <= 7/8 (1 - 1/R) (eta/eta_g)^2 (2 (1 + M/R) sum_i w_i |grad f_i|^2 + sigma2/R)"""
@@ -239,25 +224,6 @@ def uncorrelated_noise() -> Finding:
 def theorem_17(s: QuadraticRound) -> Chain:
     """one round of FedAvg, strongly convex clients"""
     return s.after, "<=", Fraction(ocs.fedavg_strongly_convex(**s.known_of_fedavg, objective_gap=s.Gamma))
-
-
-@step("optimal-client-sampling:theorem-17-per-client", ocs.fedavg_strongly_convex_per_client, long_quadratic_round)
-def theorem_17_per_client(s: QuadraticRound) -> Chain:
-    """one round of FedAvg, strongly convex clients, with sum_i w_i^2 Z_i"""
-    per_client = inner([w * w for w in s.fed.weights], s.fed.excesses(s.fed.minimizer))
-    known = s.known_of_fedavg | {"objective_gap": s.Gamma, "per_client_gap": per_client}
-    return s.after, "<=", Fraction(ocs.fedavg_strongly_convex_per_client(**known))
-
-
-@step(
-    "optimal-client-sampling:theorem-17-convex-clients",
-    ocs.fedavg_convex_clients,
-    lambda rng: quadratic_round(rng, longest_round=3, flat=True),
-)
-def theorem_17_convex_clients(s: QuadraticRound) -> Chain:
-    """one round of FedAvg, convex clients (one has no curvature along a coordinate), f strongly convex"""
-    known = s.known | steps_of(s.round) | {"objective_gap": s.Gamma}
-    return s.after, "<=", Fraction(ocs.fedavg_convex_clients(**known))
 
 
 @step(

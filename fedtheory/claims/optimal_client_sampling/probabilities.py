@@ -1,9 +1,7 @@
 """Optimal Client Sampling: optimal probabilities (Lemma 20), approximate probabilities, and improvement factors."""
 
-import math
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,16 +9,15 @@ import numpy as np
 from fedtheory.bounds.optimal_client_sampling import PAPER
 from fedtheory.claims._comparisons import Chain, step
 from fedtheory.claims.optimal_client_sampling._situations import PROBLEM, Norms, norms
-from fedtheory.errors import OracleError
 from fedtheory.instances.vectors import Vector, norm2, vector
 from fedtheory.sampling.approximate import approximation_path
 from fedtheory.sampling.certificates import certificate
 from fedtheory.sampling.optimal import optimal_probabilities
-from fedtheory.sampling.reference import rational_probabilities, reference_probabilities
+from fedtheory.sampling.reference import rational_probabilities
 from fedtheory.sampling.variances import relative_improvement_factor, variance
 from fedtheory.theorem.claims import claim
 from fedtheory.theorem.draws import whole
-from fedtheory.theorem.findings import Finding, at_least, at_most, equal_to, not_applicable, worst_of
+from fedtheory.theorem.findings import Finding, at_most, equal_to, not_applicable, worst_of
 from fedtheory.theorem.paper import FEDTHEORY, Statement
 
 LEMMA_20 = Statement(PAPER, "Lemma 20", "eqs. (7), (32), (33)")
@@ -31,11 +28,6 @@ _SOME: dict[str, Any] = {"hypotheses": (PROBLEM, "m < n and a norm is positive")
 _OPTIMAL: dict[str, Any] = {"hypotheses": (PROBLEM, "probabilities are the optimal ones"), "instances": (200, 4000)}
 # Below this, a probability may have lost digits to underflow.
 _TINY = 1e-290
-
-
-def objective(t: Vector, p: Any) -> Any:
-    """``sum_i t_i^2 / p_i`` over positive norms, the objective of (32)."""
-    return sum((x * x / q for x, q in zip(t, p, strict=True) if x), start=Fraction(0))
 
 
 def optimum(s: Norms) -> Vector:
@@ -80,135 +72,6 @@ rounded = claim(
 )(rounding_check(optimal_probabilities))
 
 
-@claim(
-    "optimal-client-sampling:closed-form-solver",
-    "the closed form is not worse than the solution of a convex solver",
-    LEMMA_20,
-    "optimality",
-    hypotheses=(PROBLEM, "the solution of the solver satisfies the certificate"),
-    instances=(20, 300),
-)
-def not_beaten_by_solver(rng: np.random.Generator) -> Finding:
-    (s,) = norms(rng)
-    t, m = s.floats
-    positive = [x for x in s.t if x]
-    if not positive or max(positive) > 10**6 * min(positive):
-        return not_applicable("norms too far apart for a solver", **s.instance)
-    try:
-        theirs = reference_probabilities(t, m)
-    except OracleError as error:
-        return not_applicable(str(error), **s.instance)
-    ours = float(objective(s.t, optimal_probabilities(t, m).tolist()))
-    # The solver may exceed the budget by 1e-8, which lowers its objective by as much.
-    return at_most(ours, float(objective(s.t, theirs.tolist())), instance=s.instance, rtol=2e-8)
-
-
-@claim(
-    "optimal-client-sampling:closed-form-moves",
-    "moving probability from one client to another never reduces the variance",
-    LEMMA_20,
-    "optimality",
-    hypotheses=(PROBLEM, "not all probabilities are 0, and not all are 1"),
-    instances=(200, 4000),
-)
-def not_beaten_by_moves(rng: np.random.Generator) -> Finding:
-    (s,) = norms(rng)
-    best, support = optimum(s), [i for i, x in enumerate(s.t) if x]
-    pairs = [(i, j) for i in support for j in support if i != j and best[i] > 0 and best[j] < 1]
-    if not pairs:
-        return not_applicable(**s.instance)
-    giver, taker = pairs[whole(rng, 0, len(pairs) - 1)]
-    share = min(best[giver], 1 - best[taker]) * Fraction(whole(rng, 1, 9), 10)
-    moved = [p - share * (i == giver) + share * (i == taker) for i, p in enumerate(best)]
-    return at_least(objective(s.t, moved), objective(s.t, best), instance=s.instance | {"moved": f"{giver}, {taker}"})
-
-
-def equivariance_check(probabilities: Callable[[Any, float], Any]) -> Callable[[np.random.Generator], Finding]:
-    """Return a check that permuting the clients permutes their probabilities."""
-
-    def check(rng: np.random.Generator) -> Finding:
-        (s,) = norms(rng)
-        t, m = s.floats
-        order = np.argsort([rng.random() for _ in t])
-        straight = probabilities(t, m)[order].tolist()
-        permuted = probabilities(np.array(t)[order], m).tolist()
-        # All-zero probabilities would pass the comparison, so that some client must have at least m/n.
-        least = min(1.0, m / s.n) if any(t) else 0.0
-        instance = s.instance | {"order": order.tolist()}
-        pairs = [(a, b) for a, b in zip(permuted, straight, strict=True) if max(a, b) > _TINY]
-        return worst_of(
-            [at_least(max(straight), least, instance=instance), *(equal_to(a, b, instance=instance) for a, b in pairs)]
-        )
-
-    return check
-
-
-equivariant = claim(
-    "optimal-client-sampling:closed-form-equivariant",
-    "the optimal probabilities follow a permutation of the clients",
-    LEMMA_20,
-    "identity",
-    **_MANY,
-)(equivariance_check(optimal_probabilities))
-
-
-@step("optimal-client-sampling:closed-form-monotone", LEMMA_20, norms, **_MANY)
-def monotone(s: Norms) -> list[Chain]:
-    """the optimal probabilities increase with the client's norm and with the budget"""
-    p, more = optimum(s), rational_probabilities(s.t, (s.m + s.n) / 2)
-    by_norm = [q for _, q in sorted(zip(s.t, p, strict=True))]
-    return [(low, "<=", high) for low, high in [*pairwise(by_norm), *zip(p, more, strict=True)]]
-
-
-def enough_rescalings(s: Norms) -> int:
-    """Return the number of rescalings after which the approximate probabilities are optimal."""
-    num_positive = sum(x > 0 for x in s.t)
-    return math.ceil(s.m) - 1 if num_positive > s.m else max(num_positive - 1, 0)
-
-
-def rescaled(s: Norms, num_rescalings: int | None = None) -> list[Vector]:
-    """The approximate probabilities after 0, 1, ... rescalings."""
-    count = enough_rescalings(s) if num_rescalings is None else num_rescalings
-    return list(map(Vector, approximation_path(s.array, s.m, count)))
-
-
-@step("optimal-client-sampling:approximate-budget", _ALGORITHM_2, norms, **_MANY)
-def approximate_budget(s: Norms) -> list[Chain]:
-    """the approximate probabilities sum to at most m after any number of rescalings"""
-    return [(sum(p), "<=", s.m) for p in rescaled(s)]
-
-
-@step("optimal-client-sampling:approximate-increasing", _ALGORITHM_2, norms, **_MANY)
-def approximate_increasing(s: Norms) -> list[Chain]:
-    """every rescaling moves every approximate probability closer to its optimal value, from below"""
-    pairs = pairwise([*rescaled(s), optimum(s)])
-    return [(low, "<=", high) for before, after in pairs for low, high in zip(before, after, strict=True)]
-
-
-@step("optimal-client-sampling:approximate-exact", _ALGORITHM_2, norms, kind="identity", **_MANY)
-def approximate_exact(s: Norms) -> list[Chain]:
-    """ceil(m) - 1 rescalings make the approximate probabilities optimal (q - 1 if only q <= m norms are positive)"""
-    return [(found, "=", best) for found, best in zip(rescaled(s)[-1], optimum(s), strict=True)]
-
-
-def steep_norms(rng: np.random.Generator) -> list[Norms]:
-    m = whole(rng, 2, 10)
-    return [Norms(Vector(Fraction(10) ** (6 * i) for i in range(m + whole(rng, 1, 4))), Fraction(m))]
-
-
-@step(
-    "optimal-client-sampling:approximate-attained",
-    _ALGORITHM_2,
-    steep_norms,
-    kind="identity",
-    hypotheses=("norms t_i = 10^(6 i), m whole, n > m",),
-)
-def approximate_attained(s: Norms) -> Chain:
-    """for norms 1, 10^6, 10^12, ... and a whole m, m - 1 rescalings are needed"""
-    path = rescaled(s, enough_rescalings(s) + 2)
-    return path.index(optimum(s)), "=", int(s.m) - 1
-
-
 def uniform(s: Norms) -> Vector:
     """Return the probabilities m/n."""
     return Vector([s.m / s.n] * s.n)
@@ -221,7 +84,8 @@ def spread(s: Norms, p: Vector) -> Fraction:
 
 def unrescaled(s: Norms) -> Chain:
     """Compare the variance of approximate sampling without rescaling with that of uniform sampling."""
-    return spread(s, rescaled(s, 0)[0]), "<=", spread(s, uniform(s))
+    (p,) = map(Vector, approximation_path(s.array, s.m, 0))
+    return spread(s, p), "<=", spread(s, uniform(s))
 
 
 def one_pair_above(_: np.random.Generator) -> list[Norms]:

@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory.bounds.fedexp.paper import FEDEXPROX
+from fedtheory.bounds.fedsplit import PAPER as FEDSPLIT
 from fedtheory.instances.draws import draw_model
 from fedtheory.instances.formatting import format_vectors
 from fedtheory.instances.vectors import Vector, average, vector
@@ -21,14 +22,6 @@ FEDDYN = Paper(
     2021,
     "https://arxiv.org/abs/2111.04263",
     basis="quoted",
-)
-FEDSPLIT = Paper(
-    "fedsplit",
-    "FedSplit: An algorithmic framework for fast federated optimization",
-    "Pathak, Wainwright",
-    2020,
-    "https://arxiv.org/abs/2005.05238",
-    basis="abstract",
 )
 ADMM_REVIEW = Paper(
     "admm-review",

@@ -72,17 +72,12 @@ class FunctionClass:
     parameters
         Constants and flags by name, as in certificates; None if there is no such hypothesis. Functions have a ``mu``.
     conditions
-        Function that yields the conditions on the calls of a member.
+        Function that yields the conditions on the calls of a member; ``exact`` if they are also sufficient.
     text
         Description of a member, given a function that writes constants.
-    exact
-        Whether the conditions are also sufficient.
-    kind
-        Whether the members are functions or operators.
-    distinguishes_minimizer
-        Whether the conditions distinguish the minimizer from other stationary points; convex functions need not.
-    needs_minimizer
-        Whether the conditions refer to the minimizer even if the problem does not.
+    distinguishes_minimizer, needs_minimizer
+        Whether the conditions distinguish the minimizer from other stationary points, and whether they refer to it even
+        if the problem does not.
     compares_outcomes
         Whether conditions on the points of two outcomes of a noise are known, or none are needed.
     shifts
@@ -90,11 +85,8 @@ class FunctionClass:
     member
         Function that returns a member with given points, gradients and values, shapes (n, v), (n, v) and (n,), and
         the number of the minimizer; without it, instances are ``Samples``.
-    coq
-        Names in Coq of the hypotheses on a member, given a function that writes constants; None if there is no formal
-        statement.
-    without_coq
-        Why there is no formal statement.
+    coq, without_coq
+        Names in Coq of the hypotheses on a member, given a function that writes constants, or why there are none.
     """
 
     parameters: Mapping[str, Any]
@@ -153,15 +145,12 @@ class Samples:
 
     @property
     def minimum(self) -> float:
-        """The least of the given values."""
         return float(self.values.min())
 
     def loss(self, w: Array) -> float:
-        """Return the value at the nearest point."""
         return float(self.values[self._nearest(w)])
 
     def gradient(self, w: Array) -> Array:
-        """Return the gradient at the nearest point."""
         found: Array = self.gradients[self._nearest(w)]
         return found
 

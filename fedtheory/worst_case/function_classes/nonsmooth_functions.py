@@ -48,16 +48,11 @@ def bounded(number: int, call: Call, lipschitz: Fraction | None) -> Iterator[Con
 
 
 def bounded_text(lipschitz: Fraction | None, number: Number) -> list[str]:
-    """Return the description of the bound of gradients, if there is one."""
     return [] if lipschitz is None else [f"{number(lipschitz)}-Lipschitz"]
 
 
 def curvature_text(mu: Any, number: Number) -> str:
-    """Return the description of the least curvature.
-
-    >>> curvature_text(Fraction(1, 10), str), curvature_text(Fraction(-1), str)
-    ('1/10-strongly convex', '1-weakly convex')
-    """
+    """Return the description of the least curvature."""
     if mu > 0:
         return f"{number(mu)}-strongly convex"
     return "convex" if mu >= 0 else f"{number(-mu)}-weakly convex"
@@ -85,15 +80,12 @@ class Envelope:
 
     @property
     def minimum(self) -> float:
-        """The least of the given values."""
         return float(self.values.min())
 
     def loss(self, w: Array) -> float:
-        """Return the value at a point."""
         return float(self._pieces(w).max())
 
     def gradient(self, w: Array) -> Array:
-        """Return a subgradient at a point."""
         best = int(self._pieces(w).argmax())
         found: Array = self.gradients[best] + self.mu * (w - self.points[best])
         return found

@@ -61,5 +61,4 @@ def dominated(number: int, called: Called, polyak: Fraction | None) -> Iterator[
 
 
 def dominated_text(polyak: Fraction | None, number: Number) -> list[str]:
-    """Return the description of the hypothesis, if there is one."""
     return [] if polyak is None else [f"of Polyak's class with constant {number(polyak)}"]

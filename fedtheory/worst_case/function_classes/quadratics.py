@@ -130,12 +130,10 @@ class Parabola:
     has_gradient: ClassVar[bool] = True
 
     def loss(self, w: Array) -> float:
-        """Return the loss of a model."""
         away = w - self.center
         return float(away @ self.curvature @ away / 2 + self.minimum)
 
     def gradient(self, w: Array) -> Array:
-        """Return the gradient of the loss at a model."""
         found: Array = self.curvature @ (w - self.center)
         return found
 

@@ -63,7 +63,6 @@ def refuse_empty(mu: Fraction, L: Fraction) -> None:
 
 
 def of_pairs(called: Called, mu: Fraction, L: Fraction) -> Iterator[Condition]:
-    """Yield the conditions on ordered pairs of calls."""
     for (i, one), (j, other) in permutations(enumerate(called.calls), 2):
         yield Condition((i, j), of_pair(one, other, mu, L))
 
@@ -147,18 +146,15 @@ class Interpolant:
 
     @property
     def minimum(self) -> float:
-        """The least loss."""
         return float(self.values.min())
 
     def loss(self, w: Array) -> float:
-        """Return the loss of a model."""
         bulge, corners, levels = self.L - self.mu, self._corners, self._levels
         weights = self._weights(w)
         away = w - weights @ corners
         return float(self.mu / 2 * w @ w + bulge / 2 * away @ away + weights @ levels)
 
     def gradient(self, w: Array) -> Array:
-        """Return the gradient of the loss at a model."""
         found: Array = self.mu * w + (self.L - self.mu) * (w - self._weights(w) @ self._corners)
         return found
 

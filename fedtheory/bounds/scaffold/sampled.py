@@ -1,0 +1,93 @@
+r"""A round of SCAFFOLD with some of the clients: the recursion behind Lemma 15, for longer steps."""
+
+from fedtheory.bounds.fedavg.paper import BALANCED, SEVERAL_CLIENTS, SUBSET, SUBSETS
+from fedtheory.bounds.scaffold import _worst_cases
+from fedtheory.bounds.scaffold.paper import CONTROL, PAPER
+from fedtheory.theorem.assumptions import Hypothesis
+from fedtheory.theorem.bound import states
+from fedtheory.theorem.domains import POSITIVE
+from fedtheory.theorem.left_side import LeftSide
+from fedtheory.theorem.paper import FEDTHEORY
+
+__all__ = ["sampled_round"]
+
+
+def _second(eta, tau, L, N, m):
+    """Return ``m (N - 1) (2 v + (1 - 1/tau) h L)``: what c_k adds to the distance, with v the variance of a mean."""
+    return 2 * (N - m) + m * (N - 1) * eta * (tau - 1) * L
+
+
+_DAMPED = Hypothesis(
+    "h L (1 + omega + 2 v + (1 - 1/tau) h L) <= 1 with h = tau eta and v = (N - m)/(m (N - 1))",
+    lambda eta, tau, L, N, m, omega: (
+        tau * eta * L * (m * (N - 1) * (1 + omega) + _second(eta, tau, L, N, m)),
+        "<=",
+        m * (N - 1),
+    ),
+    ("step_size", "local_steps", "L", "num_clients", "num_selected", "control_weight"),
+)
+_HEAVY = Hypothesis(
+    "2 v + (1 - 1/tau) h L <= omega (1 - mu h N/(2 m))",
+    lambda eta, tau, mu, L, N, m, omega: (
+        _second(eta, tau, L, N, m),
+        "<=",
+        omega * (N - 1) * (m - mu * tau * eta * N / 2),
+    ),
+    ("step_size", "local_steps", "mu", "L", "num_clients", "num_selected", "control_weight"),
+)
+
+
+@states(
+    FEDTHEORY,
+    "a round of some clients, Option II",
+    related=(PAPER, "recursion behind Lemma 15"),
+    form="derived",
+    left=LeftSide(
+        "potential", "E [|w_+ - w*|^2 + omega h^2 N/m C_+] + h (F(w) - F*)", after="round", over=("selection",)
+    ),
+    assumes=(*CONTROL, SUBSET, BALANCED, SEVERAL_CLIENTS, _DAMPED, _HEAVY),
+    schemes=SUBSETS,
+    options=("method",),
+    domains={"control_weight": POSITIVE},
+    worst_case=_worst_cases.SAMPLED_ROUND,
+)
+def sampled_round(
+    distance2, *, variate_error2, control_weight, step_size, mu, L, local_steps, num_clients, num_selected
+):
+    r"""Bound on ``E [|w_+ - w*|^2 + omega h^2 N/m C_+] + h (F(w) - F*)`` after a round of m of N clients.
+
+    .. math::
+        \Big(1-\frac{\mu h}2\Big)\Big(\Delta+\omega\,\frac Nm\,h^2C\Big),\quad h=\tau\eta
+
+    C is ``variate_error2``. The paper has the weight omega = 9, ``h <= 1/(81 L)`` and ``15 mu h N <= m``. With this
+    weight ``h <= 1/(13 L)`` and ``mu h N <= m`` suffice, and no such bound holds for ``h > 3/(20 L)`` and all mu.
+
+    Parameters
+    ----------
+    control_weight
+        Weight omega of the control variates in the potential.
+
+    Notes
+    -----
+    Take w* = 0 and grad F_k(0) = 0. With the mean u_k of the gradients of client k, ``|w_+|^2`` is at most
+    ``|w|^2 - 2 h <w, u> + h^2 |u|^2 + h^2 v mean |u_k - c_k|^2`` in expectation, and C_+ is ``(1 - m/N) C + m/N mean
+    |u_k|^2``. For a model y on the path of a client with gradient g, ``-2 <w, g>`` is at most ``-2 (F_k(w) - F_k(0)) -
+    |g|^2/L + L |w - y|^2``, and the mean of ``|w - y|^2`` is at most ``(1 - 1/tau) h^2 (C + mean |g|^2)``. The two
+    hypotheses are that the coefficients of ``mean |g|^2`` and C are not positive.
+
+    Examples
+    --------
+    With tau = 1, h = 1/8 and omega = 4, for mu = 1 and one of two clients: ``(15/16) (8 + 4 * 2 * 64/64)``.
+
+    >>> sampled_round(
+    ...     8, variate_error2=64, control_weight=4, step_size=1 / 8, mu=1, L=1, local_steps=1, num_clients=2,
+    ...     num_selected=1,
+    ... )
+    15.0
+    """
+    h = step_size * local_steps
+    left = 1 - mu * h / 2
+    return {
+        "models": left * distance2,
+        "control variates": left * control_weight * h**2 * num_clients * variate_error2 / num_selected,
+    }
