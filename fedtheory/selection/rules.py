@@ -215,7 +215,7 @@ class Strategy(Protocol):
 
 @final
 @dataclass(frozen=True)
-class SelectionFunction:
+class _FromFunction:
     """A strategy that calls a function ``(rng, weights, losses) -> clients`` in each round; plain mean.
 
     If clients are absent, the function sees the weights and losses of the available clients only, which are then
@@ -275,7 +275,7 @@ def checked_strategy(strategy: Any) -> Any:
         if callable(getattr(strategy, "rules", None)):
             return strategy
         if callable(strategy):
-            return SelectionFunction(strategy)
+            return _FromFunction(strategy)
     known = f"the class {strategy.__name__}" if isinstance(strategy, type) else truncate(strategy)
     message = (
         "strategy must be a value with a method rules(weights, num_rounds), or a function (rng, weights, losses) -> "
