@@ -167,6 +167,15 @@ def test_command_line_prints_one_table_the_findings_and_where_the_results_are(tm
     assert study.load(tmp_path / "out").metadata["config"]["num_throws"] == 200
 
 
+def test_a_study_says_in_one_line_that_it_starts_before_it_computes(tmp_path, capsys):
+    def run(config, progress):
+        assert capsys.readouterr().err == f"toy: runs, and writes its results to {tmp_path / 'new'}\n"
+        return throw(config, progress)
+
+    study.main(replace(TOY, run=run), ["--out", str(tmp_path / "new")])
+    assert capsys.readouterr().err == ""
+
+
 def test_a_finding_that_does_not_hold_exits_with_one_and_keeps_the_results(tmp_path, capsys):
     unfair = replace(BARE, findings=lambda data: {"fair": study.Finding("The coin is fair.", False, "mean 0.9")})
     assert exit_code(["--quick", "--out", str(tmp_path)], unfair) == 1

@@ -5,7 +5,7 @@ Papers are imported on first use.
 
 from typing import TYPE_CHECKING
 
-import lazy_loader
+from fedtheory._support import lazy
 
 __all__: list[str]
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from fedtheory.bounds import sgd as sgd
     from fedtheory.bounds import stationary as stationary
 else:  # a type checker would accept any name if it saw __getattr__
-    __getattr__, __dir__, __all__ = lazy_loader.attach(
+    __getattr__, __dir__, __all__ = lazy.attach(
         __name__,
         submodules=[
             "average_drift",

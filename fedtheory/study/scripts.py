@@ -188,6 +188,7 @@ def _do(study: Study, argv: Sequence[str]) -> int:
         result = _drawn_again(study, _stored(study, options.shown), folder)
         end = f"figures in {folder}"
     else:
+        _complain(study, f"runs, and writes its results to {folder}")
         result = produce(study, options.config, folder, progress=followed, force=options.force)
         end = f"results in {folder} ({result.metadata['seconds']['run']:.1f} s)"
     failed = _show(study, result)
