@@ -150,6 +150,8 @@ def produce(
     plain, place = plain_config(config), Folder(as_path("folder", folder))
     identity = source_digest(study.run)
     with place.reserved(plain, identity, force=force):
+        if progress is not silent:
+            _complain(study, f"runs, and writes its results to {folder}")
         start = time.perf_counter()
         data = study.run(config, progress)
         metadata = {
@@ -188,7 +190,6 @@ def _do(study: Study, argv: Sequence[str]) -> int:
         result = _drawn_again(study, _stored(study, options.shown), folder)
         end = f"figures in {folder}"
     else:
-        _complain(study, f"runs, and writes its results to {folder}")
         result = produce(study, options.config, folder, progress=followed, force=options.force)
         end = f"results in {folder} ({result.metadata['seconds']['run']:.1f} s)"
     failed = _show(study, result)

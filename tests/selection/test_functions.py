@@ -6,13 +6,13 @@ import pytest
 import fedtheory as ft
 from fedtheory.conformance import check_strategy
 from fedtheory.selection import Available, BernoulliAvailability, PowerOfChoice, Proportional, SizeWeighted
-from fedtheory.selection._draw import alias_table, client_at
+from fedtheory.selection._draw import alias_table, draw_by_weight
 
 FED = ft.QuadraticFederation(np.ones(5), np.arange(5.0)[:, None], [0.1, 0.3, 0.2, 0.25, 0.15])
 
 
 def by_weight(rng, weights, losses):
-    return [int(client_at(alias_table(weights), rng.random())) for _ in range(3)]
+    return [int(draw_by_weight(alias_table(weights), rng)) for _ in range(3)]
 
 
 def largest(rng, weights, losses):
