@@ -5,9 +5,8 @@ Packages and names are imported on first use, so that ``import fedtheory`` stays
 
 from typing import TYPE_CHECKING
 
-import lazy_loader
-
 from fedtheory import _storage as _storage  # notes the time
+from fedtheory._support import lazy
 
 __version__ = "0.1.0"
 __all__: list[str]
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     from fedtheory.referee import referee as referee
     from fedtheory.sweeps import sweep as sweep
 else:  # a type checker would accept any name if it saw __getattr__
-    __getattr__, __dir__, __all__ = lazy_loader.attach(
+    __getattr__, __dir__, __all__ = lazy.attach(
         __name__,
         submodules=[
             "arithmetic",

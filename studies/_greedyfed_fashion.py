@@ -185,7 +185,9 @@ def _halved(images: Images, parts: Any) -> Dealt:
     """Split the test samples between validation and test at the server; clients keep their parts."""
     half, num_classes = len(images.y_test) // 2, int(max(images.y.max(), images.y_test.max())) + 1
     test = (images.x_test[half:], images.y_test[half:])
-    clients = ft.federation.FederatedData.from_partition(images.x, images.y, parts, test=test, num_classes=num_classes)
+    clients = ft.federation.FederatedData.from_partition(
+        images.x, images.y, parts, test=test, num_classes=num_classes, complete=False
+    )
     server = [(images.x_test[:half], images.y_test[:half])]
     return Dealt(clients, ft.federation.FederatedData.from_clients(server, num_classes=num_classes))
 

@@ -191,7 +191,7 @@ def _improvement_factors(setting: Setting, name: str, step: float, models: Array
     for place in places:
         updates = _updates(setting, step, models[:, place], rng)
         norms = setting.fed.weights * np.linalg.norm(updates, axis=-1)
-        factors.append(ft.sampling.expected_improvement_factor(norms, config.expected_size))
+        factors.append(ft.sampling.improvement_factor(norms, config.expected_size))
     return np.array(factors)
 
 

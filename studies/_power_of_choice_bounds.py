@@ -169,7 +169,10 @@ def _bounds(setting: Setting, regime: str, skews: list[tuple[float, float, float
     }
 
 
-CURVES = ("theorem", "refined theorem", "Theorem P", "Lemma W", "worst case", "worst quadratic", "measured")
+CURVES = (
+    "theorem", "refined theorem", "theorem without gradient bound", "round lemma", "worst case", "worst quadratic",
+    "measured",
+)  # fmt: skip
 
 
 def gap_curves(config: Any, progress: study.Progress) -> "Dataset":

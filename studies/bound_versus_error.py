@@ -124,13 +124,13 @@ def findings(data: "Dataset") -> dict[str, study.Finding]:
     return {
         "figure": study.Finding(
             f"Power-of-Choice with d = {d} candidates out of K = {data.attrs['num_clients']} clients: the printed "
-            f"theorem ends {float(shown['printed']):.1f} orders of magnitude above the error, the sharpest lemma "
+            f"theorem ends {float(shown['printed']):.1f} orders of magnitude above the error, the round lemma "
             f"{float(shown['round lemma']):.1f} orders.",
             bool(shown["printed"] > shown["round lemma"] > 0),
         ),
         "ends": study.Finding(
             f"Over {data.sizes['strategy']} strategies and two kinds of step sizes, the printed theorem ends "
-            f"{span(power['printed'])} orders of magnitude above the error, the sharpest lemma of this library "
+            f"{span(power['printed'])} orders of magnitude above the error, the round lemma of this library "
             f"{span(power['round lemma'])} orders.",
             bool(power["printed"].min() > power["round lemma"].max()),
         ),

@@ -9,7 +9,7 @@ federation?
 **Method.** The clients are the quadratics of Appendix F of Cho, Wang and Joshi (2020), with step sizes :math:`1/(\mu(t
 + \gamma))`, :math:`\gamma = 4L/\mu`, and two local steps in a round. The first part compares these values, converted to
 gaps by :math:`\frac L2\|w - w^*\|^2`: the value of the corrected *theorem* and of its *refined* form;
-*Theorem P*, the closed form without a bound on gradients; *Lemma W*, the inequality of a round, unrolled; the *worst
+the *theorem without gradient bound*; the *round lemma*, the inequality of a whole round, unrolled; the *worst
 case*, which is the largest error over all federations and selection laws with these constants and skews, from small
 semidefinite programs with proofs in rational numbers, also for quadratic clients alone; and the mean *measured* gap.
 
@@ -76,7 +76,8 @@ QUICK = Config(
     num_clients=5, num_selected=2, num_candidates=(4,), num_rounds=12, num_replicates=10, proof_clients=6,
     proof_candidates=4, proof_rounds=120, num_paths=10,
 )  # fmt: skip
-DRAWN = {"theorem": "Theorem 3.1, corrected", "refined theorem": "refined constants", "Theorem P": "no gradient bound",
+UNBOUNDED = "theorem without gradient bound"
+DRAWN = {"theorem": "Theorem 3.1, corrected", "refined theorem": "refined constants", UNBOUNDED: "no gradient bound",
          "worst case": "worst case", "measured": "measured"}  # fmt: skip
 WORDS = {"step sizes by 2 eta_t": r"$\eta_{t_0} \leq 2\eta_t$", "gradients by G2": r"$|\nabla f|^2 \leq G^2$",
          "sum for the maximum": "maximum by a sum"}  # fmt: skip
@@ -110,10 +111,10 @@ def findings(data: "Dataset") -> dict[str, study.Finding]:
     curves, proof = part(data, "curves"), part(data, "proof")
     gap = {name: curves["gap"].sel(curve=name).values for name in CURVES}
     last = {name: values[:, -1] for name, values in gap.items()}
-    total, cost = (np.log10(last["theorem"] / last[name]) for name in ("measured", "Theorem P"))
-    above, biased = 100 * (last["Lemma W"] / last["worst case"] - 1), slice(2, None)
+    total, cost = (np.log10(last["theorem"] / last[name]) for name in ("measured", UNBOUNDED))
+    above, biased = 100 * (last["round lemma"] / last["worst case"] - 1), slice(2, None)
     alone = 100 * float((1 - gap["worst quadratic"] / gap["worst case"]).max())
-    chain = ("measured", "worst quadratic", "worst case", "Lemma W", "Theorem P")
+    chain = ("measured", "worst quadratic", "worst case", "round lemma", UNBOUNDED)
     ordered = [float((gap[low] / gap[high]).max()) for low, high in itertools.pairwise(chain)]
     ordered += [float((gap["worst case"] / gap["refined theorem"]).max())]
     return {
@@ -126,10 +127,10 @@ def findings(data: "Dataset") -> dict[str, study.Finding]:
             f"For random selection the bound on gradients costs {cost[1]:.1f} of {total[1]:.1f} orders of magnitude.",
             bool(0.2 * total[1] < cost[1] < 0.65 * total[1]),
         ),
-        "Lemma W": study.Finding(
-            f"Lemma W, which has no bound on gradients, ends {span(above[:2], 0)}% above the worst case of its class "
-            f"for full participation and random selection, and at most {np.ceil(above[biased].max()):.0f}% above it "
-            "for pow-d.",
+        "round lemma": study.Finding(
+            f"The round lemma, which has no bound on gradients, ends {span(above[:2], 0)}% above the worst case of its "
+            f"class for full participation and random selection, and at most {np.ceil(above[biased].max()):.0f}% above "
+            "it for pow-d.",
             bool(above.min() >= 0 and above.max() < 50),
         ),
         "quadratic": study.Finding(
@@ -141,8 +142,8 @@ def findings(data: "Dataset") -> dict[str, study.Finding]:
             bool((last["worst case"] > 2 * last["measured"]).all()),
         ),
         "order": study.Finding(
-            "At every step the measured error, the worst quadratic, the worst case, Lemma W, and Theorem P increase "
-            "in this order, and the refined theorem is above the worst case.",
+            "At every step the measured error, the worst quadratic, the worst case, the round lemma, and the theorem "
+            "without gradient bound increase in this order, and the refined theorem is above the worst case.",
             max(ordered) <= 1 + 1e-6,
             f"largest ratios {np.round(ordered, 6)}",
         ),

@@ -46,7 +46,6 @@ def data(labels, **changes):
         (lambda: ft.sampling.cohort_law([1e308, 1e308], [1, 2], 1, 1), r"entries up to 1e\+308"),
         # one wrong entry among right ones
         (lambda: quadratics([1.0, -1.0]), "-1.0 for client 1"),
-        (lambda: ft.sampling.clustered_covariance([[0.5, 0.6]]), "1.1"),
         (lambda: priority_weights([[0.5, 0.5], [0.5, 0.25]], [True, False]), "0.75"),
         (lambda: ft.sampling.variance([1.0, 2.0], [0.5, 1.5]), "1.5"),
         (lambda: ft.sampling.variance([Q(1), Q(-2)], [Q(1), Q(1)]), "-2"),

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -188,6 +189,27 @@ def test_list_names_what_a_part_of_a_key_a_title_or_a_pattern_fits(capsys: pytes
         assert "power_of_choice.gradient_norm" in shown
         assert "one_step" not in shown
     assert "PATTERN must name claims or bounds, got 'nothing-at-all'" in refused(["list", "nothing-at-all"], capsys)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "bound", "claim"),
+    [
+        ("Theorem 3.1", "power_of_choice.decaying_steps_gap", "power-of-choice:theorem-3.1"),
+        ("3.1", "power_of_choice.decaying_steps_gap", "power-of-choice:theorem-3.1"),
+        ("lemma b.1", "power_of_choice.gradient_norm", None),
+    ],
+)
+def test_what_has_the_number_of_the_pattern_is_listed_first(pattern, bound, claim, capsys) -> None:
+    assert main(["list", pattern]) == 0
+    names = [line.split()[0] for line in capsys.readouterr().out.splitlines() if line]
+    first = dict(pairwise(names))
+    assert first["bound"] == bound
+    assert claim is None or first["claim"] == claim
+
+
+def test_a_bound_is_shown_by_its_number(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "theorem 3.1"]) == 0
+    assert "power_of_choice.decaying_steps_gap" in capsys.readouterr().out
 
 
 def test_a_pipe_gets_plain_columns_and_may_be_closed_early() -> None:

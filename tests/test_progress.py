@@ -1,4 +1,4 @@
-"""Progress is shown as the place allows: in a log seldom, in a notebook as one line, and by several workers once."""
+"""Progress is shown as the place allows: in a log seldom, and by several workers once."""
 
 import sys
 import threading

@@ -15,7 +15,6 @@ import pytest
 
 from fedtheory import study
 from fedtheory.study import scripts
-from fedtheory.study.scripts import config_again, plain_config
 
 mpl.use("Agg")
 
@@ -168,6 +167,15 @@ def test_command_line_prints_one_table_the_findings_and_where_the_results_are(tm
     assert study.load(tmp_path / "out").metadata["config"]["num_throws"] == 200
 
 
+def test_a_study_says_in_one_line_that_it_starts_before_it_computes(tmp_path, capsys):
+    def run(config, progress):
+        assert capsys.readouterr().err == f"toy: runs, and writes its results to {tmp_path / 'new'}\n"
+        return throw(config, progress)
+
+    study.main(replace(TOY, run=run), ["--out", str(tmp_path / "new")])
+    assert capsys.readouterr().err == ""
+
+
 def test_a_finding_that_does_not_hold_exits_with_one_and_keeps_the_results(tmp_path, capsys):
     unfair = replace(BARE, findings=lambda data: {"fair": study.Finding("The coin is fair.", False, "mean 0.9")})
     assert exit_code(["--quick", "--out", str(tmp_path)], unfair) == 1
@@ -182,7 +190,7 @@ def test_a_finding_that_does_not_hold_exits_with_one_and_keeps_the_results(tmp_p
         (["--num-throws", "0"], "num_throws must be at least 1, got 0"),
         (["stray"], "stray"),
         (
-            ["--from", "nowhere"],
+            ["--show", "nowhere"],
             "nowhere must hold the results of a study, got a folder in which metadata.json is missing",
         ),
     ],
@@ -195,47 +203,6 @@ def test_wrong_usage_exits_with_two_and_one_line(tmp_path, monkeypatch, capsys, 
     assert sentence in shown.err
     assert shown.err.count("\n") == 1
     assert names(tmp_path) == set()
-
-
-@dataclass(frozen=True)
-class Dice:
-    """Nested parameters."""
-
-    faces: tuple[int, ...] = (1, 2)
-    pairs: tuple[tuple[str, float], ...] = (("a", 0.5),)
-    coins: Coins = Coins(3)
-
-
-def test_a_configuration_is_made_again_from_what_json_keeps_of_it():
-    config = Dice((4, 5, 6), (("b", 0.25), ("c", 1.0)), Coins(7, 8))
-    assert config_again(Dice, plain_config(config)) == config
-    with pytest.raises(
-        ValueError, match=r"results must be of this study with these parameters, got some that differ in 'coins'"
-    ):
-        config_again(Dice, {"faces": [], "pairs": []})
-
-
-def test_stored_results_are_answered_again_from_their_folder_alone(tmp_path, capsys):
-    folder = str(tmp_path / "out")
-    study.main(BARE, ["--quick", "--seed", "3", "--num-throws", "250", "--out", folder])
-    before = {name: (tmp_path / "out" / name).read_bytes() for name in names(tmp_path / "out")}
-    capsys.readouterr()
-    study.main(BARE, ["--from", folder])
-    shown = capsys.readouterr()
-    assert f"the same data as in {folder}" in shown.out
-    assert (shown.out.count("250"), shown.err) == (1, "")
-
-    def biased(config, progress):
-        return 1 - throw(config, progress)
-
-    assert exit_code(["--from", folder], replace(BARE, run=biased)) == 1
-    shown = capsys.readouterr()
-    assert f"other data as in {folder}" in shown.out
-    assert "toy: heads differs, by at most 1.0e+00 of its size" in shown.err
-    assert {name: (tmp_path / "out" / name).read_bytes() for name in names(tmp_path / "out")} == before
-    assert exit_code(["--from", folder, "--seed", "4"]) == 2
-    assert exit_code(["--from", folder], replace(BARE, name="other")) == 2
-    assert "--from must name results of other, got those of 'toy'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["data.nc", "heads.png"])
@@ -279,7 +246,7 @@ def test_metadata_of_another_kind_are_refused_in_one_sentence(bare, capsys, what
     with pytest.raises(ValueError, match=f"must hold the results of a study, got metadata.json, {sentence}"):
         study.load(bare)
     capsys.readouterr()
-    assert exit_code(["--from", str(bare)]) == 2
+    assert exit_code(["--show", str(bare)]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
@@ -293,7 +260,7 @@ def test_a_file_that_is_no_plain_one_is_refused_in_one_sentence(bare, capsys, ki
         "folder": path.mkdir,
         "large": lambda: os.truncate(os.open(path, os.O_WRONLY | os.O_CREAT), 2**40),
     }[kind]()
-    assert exit_code(["--from", str(bare)]) == 2
+    assert exit_code(["--show", str(bare)]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
@@ -307,15 +274,6 @@ def test_a_file_of_another_kind_is_refused_by_its_name(bare, name, content):
     resealed(bare, **{name: content})
     with pytest.raises(ValueError, match=rf"must hold the results of a study, got {name}\.\w+, which is"):
         study.load(bare)
-
-
-@pytest.mark.parametrize("value", [2.5, True])
-def test_a_parameter_of_another_type_is_refused_before_the_study_runs(bare, capsys, value):
-    metadata = json.loads((bare / "metadata.json").read_text())
-    metadata["config"]["num_throws"] = value
-    (bare / "metadata.json").write_text(json.dumps(metadata))
-    assert exit_code(["--from", str(bare)]) == 2
-    assert "toy: num_throws of the results must be int, got " in capsys.readouterr().err
 
 
 def test_results_by_other_sources_are_not_overwritten_unless_forced(tmp_path, monkeypatch):
@@ -368,6 +326,7 @@ def test_stored_results_are_shown_again_without_a_run(tmp_path, capsys, monkeypa
     assert exit_code(["--show", str(tmp_path)], unfair) == 1
     for words in (["--out", str(tmp_path)], ["--quick"]):
         assert exit_code(["--show", str(tmp_path), *words], today) == 2
+    assert exit_code(["--show", str(tmp_path)], replace(today, name="other")) == 2
 
 
 def test_two_processes_do_not_write_into_one_folder(tmp_path):

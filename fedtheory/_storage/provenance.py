@@ -3,11 +3,10 @@
 import hashlib
 import os
 import platform
-from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-__all__ = ["changes", "code_version", "processor", "provenance", "release"]
+__all__ = ["code_version", "processor", "provenance", "release"]
 
 # Entries of /proc/cpuinfo that determine the instructions which compilers choose.
 _MODEL = ("vendor_id", "cpu family", "model", "CPU implementer", "CPU part")
@@ -65,13 +64,3 @@ def provenance(*libraries: str) -> dict[str, str]:
         "platform": platform.platform(),
         "processor": processor(),
     }
-
-
-def changes(then: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
-    """Describe the differences between two provenances, one sentence each."""
-    names = dict.fromkeys((*then, *now))
-    return tuple(
-        f"{name} was {then.get(name, 'none')}, is {now.get(name, 'none')}"
-        for name in names
-        if then.get(name) != now.get(name)
-    )

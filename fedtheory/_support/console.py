@@ -1,20 +1,18 @@
-"""Output of commands: a live progress display, a table, and error messages of one line.
+"""Output of commands: a table, and error messages of one line.
 
 All text of commands is written by ``say`` and ``warn``, so that no claim, study or file can control the terminal.
 """
 
-import contextlib
 import io
 import itertools
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fedtheory._support.progress import logged
 from fedtheory._support.wording import format_value, plain
 
-__all__ = ["first_sentence", "live_progress", "say", "show_table", "table_lines", "warn"]
+__all__ = ["first_sentence", "say", "show_table", "table_lines", "warn"]
 
 # Width of lines that are not written to a terminal.
 _WIDEST = 10_000
@@ -40,25 +38,6 @@ def first_sentence(panel: str) -> str:
 
 def _is_rule(line: str) -> bool:
     return not line.strip("─-╭╮╰╯ ")
-
-
-@contextlib.contextmanager
-def live_progress() -> Iterator[Callable[..., Iterator[Any]]]:
-    """Show a bar for every wrapped loop on standard error within the context; outside a terminal, occasional lines.
-
-    The number of items is ``total``, or the length of the iterable.
-    """
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bars
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield logged
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Bars(*columns, console=console, transient=True) as bars:
-        yield lambda items, description, total=None: iter(bars.track(items, total=total, description=description))
 
 
 def show_table(rows: Sequence[Mapping[str, Any]], title: str = "", caption: str = "") -> None:

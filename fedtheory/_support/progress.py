@@ -1,4 +1,4 @@
-"""Progress of long work: a bar in a terminal, a line that is updated in a notebook, or occasional lines in a log."""
+"""Progress of long work: a bar in a terminal, or occasional lines elsewhere."""
 
 import contextlib
 import sys
@@ -9,19 +9,19 @@ from contextvars import ContextVar
 from datetime import timedelta
 from typing import Any, TypeVar
 
-__all__ = ["Report", "announced", "logged", "reported", "unannounced"]
+__all__ = ["Report", "announced", "followed", "reported", "unannounced"]
 
 Item = TypeVar("Item")
 Report = Callable[..., None]
 
-# Seconds without a message, between two lines of a log, and between two updates of a line in a notebook.
-_QUIET, _PAUSE, _REFRESH = 2.0, 10.0, 0.5
+# Seconds without a message, and between two lines of a log.
+_QUIET, _PAUSE = 2.0, 10.0
 _IS_SILENT: ContextVar[bool] = ContextVar("_IS_SILENT", default=False)
 
 
 @contextlib.contextmanager
-def reported(description: str, total: int | None, *, done: int = 0, delay: float = _QUIET) -> Iterator[Report]:
-    """Yield a function of the number of finished items and a note, which are shown after ``delay`` seconds."""
+def reported(description: str, total: int | None, *, done: int = 0) -> Iterator[Report]:
+    """Yield a function of the number of finished items and a note, which are shown after two seconds."""
     from rich.console import Console
 
     console, start = Console(stderr=True), time.monotonic()
@@ -30,23 +30,22 @@ def reported(description: str, total: int | None, *, done: int = 0, delay: float
 
         def report(now: int, note: str = "") -> None:
             seconds = time.monotonic() - start
-            if not show and seconds >= delay:
+            if not show and seconds >= _QUIET:
                 if console.is_terminal:
                     show.append(stack.enter_context(_bar(console, description, total)))
                 else:
-                    write, pause = (_cell(), _REFRESH) if console.is_jupyter else (_log, _PAUSE)
-                    show.append(_lines(description, write, pause))
+                    show.append(_lines(description))
             for shown in show:
                 shown(now, total, _left(now - done, 0 if total is None else total - now, seconds), note)
 
         yield report
 
 
-def logged(items: Iterable[Item], description: str, total: int | None = None) -> Iterator[Item]:
-    """Yield the items of a loop, with a line in the log every ten seconds."""
+def followed(items: Iterable[Item], description: str, total: int | None = None) -> Iterator[Item]:
+    """Yield the items of a loop and show how many are done."""
     if total is None and isinstance(items, Sized):
         total = len(items)
-    with reported(description, total, delay=_PAUSE) as report:
+    with reported(description, total) as report:
         for done, item in enumerate(items, 1):
             yield item
             report(done)
@@ -98,22 +97,6 @@ def _bar(console: Any, description: str, total: int | None) -> Iterator[Report]:
         yield lambda now, _, left, note: bars.update(task, completed=now, left=left, note=note)
 
 
-def _cell() -> Callable[[str], None]:
-    """Return a function that replaces one line of a notebook's output; unlike rich it does not require ipywidgets."""
-    from IPython.display import display
-
-    handle: Any = None
-
-    def write(text: str) -> None:
-        nonlocal handle
-        if handle is None:
-            handle = display({"text/plain": text}, raw=True, display_id=True)
-        else:
-            handle.update({"text/plain": text}, raw=True)
-
-    return write
-
-
 def _log(text: str) -> None:
     # Work does not end because its log is closed, or full.
     with contextlib.suppress(AttributeError, OSError, ValueError):
@@ -121,15 +104,15 @@ def _log(text: str) -> None:
         sys.stderr.flush()
 
 
-def _lines(description: str, write: Callable[[str], None], pause: float) -> Report:
-    last, written = -pause, -1
+def _lines(description: str) -> Report:
+    last, written = -_PAUSE, -1
 
     def show(now: int, total: int | None, left: str, note: str) -> None:
         nonlocal last, written
-        if now != written and (time.monotonic() - last >= pause or now == total):
+        if now != written and (time.monotonic() - last >= _PAUSE or now == total):
             last, written = time.monotonic(), now
             said = ", ".join(filter(None, (f"{now}" if total is None else f"{now} of {total}", note, left)))
-            write(f"{description}: {said}")
+            _log(f"{description}: {said}")
 
     return show
 

@@ -9,7 +9,8 @@ from collections.abc import Generator, Iterable
 from typing import Any, TypeVar
 
 from fedtheory import __version__
-from fedtheory._support.console import live_progress, say
+from fedtheory._support.console import say
+from fedtheory._support.progress import followed
 
 __all__ = ["collected", "document", "write_pairs"]
 
@@ -45,8 +46,8 @@ def collected(
     """Return the items of a generator, the last ``most`` of them, and whether Ctrl-C ended it early."""
     found: deque[T] = deque(maxlen=most)
     try:
-        with contextlib.closing(items), live_progress() as wrap:
-            for item in wrap(items, description, total):
+        with contextlib.closing(items):
+            for item in followed(items, description, total):
                 found.append(item)
     except KeyboardInterrupt:
         return found, True

@@ -69,14 +69,15 @@ def _list_for(words: list[str], bounds: Mapping[str, Bound]) -> int:
 
 
 def _claims(pattern: str, known: Mapping[str, Claim]) -> list[dict[str, Any]]:
+    named = {key: claim for key, claim in known.items() if _named(pattern, key, claim.title)}
     return [
         {"claim": claim.key, "title": claim.title, "expected": claim.expected, "kind": claim.kind}
-        for key, claim in known.items()
-        if _named(pattern, key, claim.title)
+        for key, claim in sorted(named.items(), key=lambda item: _rank(pattern, _as_number(item[0]), item[1].title))
     ]
 
 
 def _bounds(pattern: str, known: Mapping[str, Bound]) -> list[dict[str, Any]]:
+    named = {name: bound for name, bound in known.items() if _named(pattern, name, str(bound.statement), _about(bound))}
     return [
         {
             "bound": name,
@@ -85,9 +86,28 @@ def _bounds(pattern: str, known: Mapping[str, Bound]) -> list[dict[str, Any]]:
             "source": str(bound.statement),
             "printed form differs": "" if bound.printed is bound else "yes",
         }
-        for name, bound in known.items()
-        if _named(pattern, name, str(bound.statement), _about(bound))
+        for name, bound in sorted(
+            named.items(), key=lambda item: _rank(pattern, _number(item[1]), f"{item[0]} {item[1].statement}")
+        )
     ]
+
+
+def _number(bound: Bound) -> str:
+    """Return the number of a printed statement, such as Theorem 3.1; empty for a result of this project."""
+    return "" if bound.statement.basis == "own" else bound.statement.number
+
+
+def _as_number(key: str) -> str:
+    """Return the number in the key of a claim: ``theorem 3.1`` for ``power-of-choice:theorem-3.1``."""
+    return key.partition(":")[2].replace("-", " ")
+
+
+def _rank(pattern: str, number: str, text: str) -> int:
+    """Return 0 for the number or its last word, 1 for a text that contains all of the pattern as words, and else 2."""
+    part, number = pattern.casefold(), number.casefold()
+    if part in (number, number.split(" ")[-1]):
+        return 0
+    return 1 if re.search(rf"(?<![\w.]){re.escape(part)}(?!\w|\.\w)", text.casefold()) else 2
 
 
 def _about(bound: Bound) -> str:
@@ -119,6 +139,7 @@ def show(arguments: argparse.Namespace) -> int:
     refuse_below(arguments, seed=0, instance=0)
     claims, bounds = known_in(arguments.source)
     named = catalogue.matching(key, [*claims, *bounds])
+    named = named or [name for name, bound in bounds.items() if key and _number(bound).casefold() == key.casefold()]
     if not named:
         refuse(f"KEY must be a claim or a bound, got {key!r}{suggest(key, [*claims, *bounds])}")
     if arguments.latex:

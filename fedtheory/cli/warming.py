@@ -38,8 +38,8 @@ def _calls() -> Iterator[Callable[[], Any]]:
     yield partial(_run, valued, ft.selection.GreedyShapley(2), validation=valued)
     for method in (
         methods.Scaffold(), methods.Scaffnew(0.5), methods.FedNova(), methods.EF21(methods.TopK(1)),
-        methods.FedAvgM(0.5), methods.FedDyn(1.0), methods.ErrorFeedback(methods.RandK(1)),
-        methods.Compressed(methods.TopK(1)),
+        methods.FedAvgM(0.5), methods.FedDyn(1.0), methods.FedOpt(), methods.Delayed((0.5, 0.5)),
+        methods.ErrorFeedback(methods.RandK(1)), methods.Compressed(methods.TopK(1)),
     ):  # fmt: skip
         yield partial(_run, quadratics[0], ft.selection.Full(), method=method)
     yield partial(_run, quadratics[0], ft.selection.Full(), returned_noise=0.1, record=("gap", "models", "selected"))

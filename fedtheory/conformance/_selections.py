@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support.validate import Array, Mask
-from fedtheory._support.wording import truncate
 from fedtheory.conformance._checks import (
     Failed,
     ask,
@@ -25,7 +24,7 @@ from fedtheory.conformance._checks import (
 from fedtheory.engine.play import Played, play_round
 from fedtheory.sampling.cohorts import Selection
 from fedtheory.selection.availability import update_weights
-from fedtheory.selection.rules import Rules, Strategy, rules_of
+from fedtheory.selection.rules import Rules, Strategy, checked_strategy, client_numbers, rules_of
 
 __all__ = ["Case", "Cases", "Draw", "Sizes", "Subject", "cases", "checks", "played", "subject_of"]
 
@@ -68,17 +67,12 @@ def of_function(function: Callable[..., Any], case: Case) -> Draw:
 
 def clients_in(answer: object, case: Case) -> Selection:
     """Return an answer as clients in increasing order; raise ``Failed`` if it is no list of clients."""
-    if isinstance(answer, set | frozenset):
-        answer = list(answer)
     try:
-        clients = np.asarray(answer)
-    except Exception as error:
-        raise Failed(f"must return client numbers, got {truncate(answer)}", **case.given) from error
-    if clients.size == 0 and clients.ndim == 1:
+        clients = client_numbers(answer)
+    except TypeError as error:
+        raise Failed(str(error), **case.given) from error
+    if not clients.size:
         return ()
-    if clients.ndim != 1 or clients.dtype.kind not in "iu":
-        kind = f"an array of {clients.dtype} of shape {clients.shape}" if clients.ndim else type(answer).__name__
-        raise Failed(f"must return a one-dimensional list of client numbers, got {kind}", **case.given)
     chosen = tuple(sorted(clients.tolist()))
     if chosen[0] < 0 or chosen[-1] >= case.num_clients:
         wrong = chosen[0] if chosen[0] < 0 else chosen[-1]
@@ -150,15 +144,11 @@ class Subject:
 
 def subject_of(strategy: Any, copies: bool) -> Subject:
     """Distinguish strategies, which have rules, from functions."""
-    is_class = isinstance(strategy, type)
-    if not is_class and callable(getattr(strategy, "rules", None)):
-        multinomial = getattr(getattr(strategy, "scheme", None), "selection", "") == "multinomial"
-        return Subject(named(strategy), partial(of_strategy, strategy), strategy, None, copies or multinomial)
-    if is_class or not callable(strategy):
-        got = f"the class {strategy.__name__}" if is_class else truncate(strategy)
-        message = f"strategy must be a strategy or a function (rng, weights, losses), got {got}"
-        raise TypeError(message)
-    return Subject(named(strategy), partial(of_function, strategy), None, strategy, copies)
+    checked = checked_strategy(strategy)
+    if checked is not strategy:
+        return Subject(named(strategy), partial(of_function, strategy), None, strategy, copies)
+    multinomial = getattr(getattr(strategy, "scheme", None), "selection", "") == "multinomial"
+    return Subject(named(strategy), partial(of_strategy, strategy), strategy, None, copies or multinomial)
 
 
 def cases(num_clients: int, weights: Array | None = None) -> Cases:

@@ -37,15 +37,21 @@ _FAR = 1e6
 
 
 class Updates(NamedTuple):
-    """Vectors, shape (n, v), and weights, shape (n,)."""
+    """Vectors, shape (n, v), weights, shape (n,), and losses of the same shape if the function needs them."""
 
     vectors: Array
     weights: Array
+    losses: Array | None = None
 
     @property
     def given(self) -> dict[str, Any]:
-        """Arguments by name, for messages."""
-        return self._asdict()
+        """Arguments by name, for calls and messages."""
+        return {name: value for name, value in self._asdict().items() if value is not None}
+
+    @property
+    def copies(self) -> list[Array]:
+        """Copies of the arguments."""
+        return [value.copy() for value in self.given.values()]
 
     @property
     def size(self) -> float:
@@ -60,6 +66,7 @@ def check_aggregation(
     *,
     like: Rule | None = None,
     exact: bool = False,
+    losses: bool = False,
     outliers: int = 0,
     min_clients: int = 1,
     rtol: float = 1e-9,
@@ -85,6 +92,9 @@ def check_aggregation(
         The estimated quantity, a function ``(vectors, weights) -> vector``; None for the weighted mean.
     exact
         Whether every estimate must equal this quantity; otherwise only its mean must.
+    losses
+        Whether ``function`` and ``like`` take the positive losses of the clients, shape (n,), after the weights, as in
+        q-FedAvg.
     outliers
         Number of clients that must be harmless whatever they send; 0 for no such claim.
     min_clients
@@ -128,15 +138,25 @@ def check_aggregation(
         _weighted_mean if like is None else like,
         validate.double("rtol", validate.positive("rtol", rtol)),
     )
+    has_losses = validate.boolean("losses", losses)
     least, far = validate.size("min_clients", min_clients), validate.size("outliers", outliers, 0)
+    if has_losses and far:
+        message = f"outliers must be 0 with losses=True, got {far}"
+        raise ValueError(message)
     drawn = np.random.default_rng(seeds_of(seeds, "vectors"))
     some = [_filled(updates, least, drawn) for updates in _cases(drawn)]
+    if has_losses:
+        some = [updates._replace(losses=drawn.uniform(0.5, 3.0, len(updates.weights)).round(2)) for updates in some]
     alone = [Updates(np.array([[3.0]]), np.ones(1)), Updates(np.array([[1.0, -2.0]]), np.ones(1))]
     size = max(3, least)
     nothing = [Updates(np.zeros((size, 2)), np.full(size, 1 / size))]
     # A weight of 0 makes a vector irrelevant only in a weighted mean.
     one = np.eye(max(2, least))[:2]
     nothing += [Updates(4.0 * one[1][:, None], one[0])] if like is None else []
+    if has_losses:
+        alone, nothing = (
+            [one._replace(losses=np.full(len(one.weights), 2.0)) for one in of] for of in (alone, nothing)
+        )
     mean = partial(_exact, sampled) if is_exact else partial(_unbiased, sampled)
     works: dict[str, Work] = {
         "runs": lambda seeds, _: sampled.raw(some[0], generator(seeds)),
@@ -203,12 +223,12 @@ class _Sampled(NamedTuple):
 
     def mean(self, updates: Updates) -> Array:
         """Return the quantity that an estimate should equal, on average or always."""
-        return np.asarray(self.like(updates.vectors.copy(), updates.weights.copy()), dtype=np.float64)
+        copies = updates.copies if self.like is not _weighted_mean else updates.copies[:2]
+        return np.asarray(self.like(*copies), dtype=np.float64)
 
     def raw(self, updates: Updates, rng: np.random.Generator) -> Any:
         """Call the function without validation of the answer."""
-        arguments = (rng, updates.vectors.copy(), updates.weights.copy())
-        return ask(self.function, *arguments, case=updates.given)
+        return ask(self.function, rng, *updates.copies, case=updates.given)
 
     def estimate(self, updates: Updates, rng: np.random.Generator) -> Array:
         """Call the function; the estimate must have the shape of a vector and be finite."""
@@ -300,7 +320,7 @@ def _exact(sampled: _Sampled, some: list[Updates], seeds: np.random.SeedSequence
 
 def _relabeled(sampled: _Sampled, some: list[Updates], seeds: np.random.SeedSequence) -> None:
     for updates in some:
-        backward = Updates(updates.vectors[::-1].copy(), updates.weights[::-1].copy())
+        backward = Updates(*(value[::-1].copy() for value in updates.given.values()))
         one, two = (sampled.estimate(order, generator(seeds)) for order in (updates, backward))
         if _differ(one, two, sampled.rtol * updates.size):
             found = f"{one.round(6).tolist()} and, in reverse order, {two.round(6).tolist()}"
@@ -336,8 +356,7 @@ def _variance(
     sampled: _Sampled, some: list[Updates], claimed: Callable[..., Any], seeds: np.random.SeedSequence, level: float
 ) -> None:
     for updates, seed in zip(some, seeds.spawn(len(some)), strict=True):
-        arguments = (updates.vectors.copy(), updates.weights.copy())
-        claim = float(ask(claimed, *arguments, case=updates.given))
+        claim = float(ask(claimed, *updates.copies, case=updates.given))
         # As a difference of moments, a variance of 0 may be slightly negative.
         expected = float(_rounded(claim, updates.size**2))
         limit, rng = (sampled.limit(updates) + updates.size) ** 2, generator(seed)

@@ -37,9 +37,11 @@ from fedtheory.exact.runs import for_run
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.methods.compressed import EF21, ErrorFeedback
 from fedtheory.methods.compressors import TopK
+from fedtheory.methods.delayed import Delayed
 from fedtheory.methods.fedavgm import FedAvgM
 from fedtheory.methods.feddyn import FedDyn
 from fedtheory.methods.fednova import FedNova
+from fedtheory.methods.fedopt import FedOpt
 from fedtheory.methods.rules import Method
 from fedtheory.methods.scaffnew import Scaffnew
 from fedtheory.methods.scaffold import Scaffold
@@ -48,6 +50,7 @@ from fedtheory.selection.rules import Rules
 
 __all__ = ["check_method"]
 
+_PLAIN = (Scaffold, Scaffnew, FedNova, FedAvgM, FedOpt, FedDyn)
 _FIRST = (1, 2, 3, 7)
 _LONG = 400
 _LARGE = 1e3
@@ -103,6 +106,8 @@ def check_method(
     rng: RNGLike = 0,
     *,
     proximal_weight: float = 0.0,
+    momentum: float = 0.0,
+    server_step_size: float = 1.0,
     num_selected: int | None = None,
     rtol: float = 1e-9,
     exceptions: Mapping[str, str] | None = None,
@@ -119,15 +124,17 @@ def check_method(
         have shape (K,). It returns the server's model after the rounds, shape (v,). A round of Scaffnew is one local
         step. Alternatively an object with ``method_rules``, such as ``fedtheory.methods.Scaffold()``.
     like
-        The method that is expected: ``Scaffold()``, ``Scaffnew(p)``, ``FedNova()``, ``FedAvgM(beta)``,
-        ``FedDyn(alpha)``, ``ErrorFeedback(TopK(1))`` or ``EF21(TopK(1))`` of ``fedtheory.methods``, or None for
-        federated averaging. It must not diverge on the parabolas below. Control variates must start like those of
-        ``like``, and memories at 0.
+        The method that is expected: ``Scaffold()``, ``Scaffnew(p)``, ``FedNova()``, ``FedAvgM(beta)``, ``FedOpt(...)``,
+        ``FedDyn(alpha)``, ``Delayed(law)`` with a constant delay, ``ErrorFeedback(TopK(1))`` or ``EF21(TopK(1))`` of
+        ``fedtheory.methods``, or None for federated averaging. It must not diverge on the parabolas below. Control
+        variates must start like those of ``like``, and memories at 0.
     rng
         Seed or SeedSequence.
     proximal_weight
         mu of FedProx: the method should add ``mu (y - x)`` to the gradients, x being the server's model at the start of
-        the round. With ``like=None`` only.
+        the round. With ``like=None`` only, as are the next two.
+    momentum, server_step_size
+        Local momentum, which starts at 0 in every round, and factor of the mean update.
     num_selected
         Number m of the three clients that take part in each round, with equal objective weights; None for all. A
         function is then called with an eighth argument ``cohorts``, shape (num_rounds, m), the clients of each round,
@@ -141,10 +148,11 @@ def check_method(
     -----
     The checks use parabolas with unequal curvatures and weights: ``runs``, ``shape``, ``inputs``, ``same generator``,
     ``no rounds``, ``one local step`` (a round with one local step is a step of gradient descent; not for compressed
-    messages, FedAvgM and FedDyn), ``first rounds`` (equality with the models of ``like``, for methods without coins),
-    ``limit`` (convergence to the minimizer or to the known stationary point; not for error feedback; with cohorts, the
-    model of ``like`` after 400 rounds) and ``rate`` (Scaffnew, by the refined bound; correct code fails with
-    probability at most 1e-6).
+    messages, FedAvgM, FedOpt and FedDyn), ``first rounds`` (equality with the models of ``like``, for methods without
+    coins), ``limit`` (convergence to the minimizer or to the known stationary point; not for error feedback and FedOpt;
+    with cohorts, the model of ``like`` after 400 rounds) and ``rate`` (Scaffnew, by the refined bound; correct code
+    fails with probability at most 1e-6). If ``like`` is None, a failure names updates that are up to three rounds old,
+    and a server step that counts idle clients.
 
     Examples
     --------
@@ -152,18 +160,19 @@ def check_method(
     >>> check_method(Scaffold(), like=Scaffold()).holds
     True
     """
-    if not (like is None or isinstance(like, Scaffold | Scaffnew | FedNova | FedAvgM | FedDyn) or _is_compressed(like)):
+    if not (like is None or isinstance(like, _PLAIN) or _has_known_models(like)):
         message = (
-            "like must be a Scaffold, Scaffnew, FedNova, FedAvgM or FedDyn of fedtheory.methods, an ErrorFeedback or "
-            f"EF21 with TopK, or None, got {truncate(like)}"
+            f"like must be a {', '.join(kind.__name__ for kind in _PLAIN)} of fedtheory.methods, an ErrorFeedback or "
+            f"EF21 with TopK, a Delayed with a constant delay, or None, got {truncate(like)}"
         )
         raise TypeError(message)
     if isinstance(method, type) or not (callable(method) or callable(getattr(method, "method_rules", None))):
         message = f"method must be a function or a value with method_rules, got {truncate(method)}"
         raise TypeError(message)
-    weight = validate.double("proximal_weight", validate.nonnegative("proximal_weight", proximal_weight))
-    if weight and like is not None:
-        message = f"proximal_weight must be 0 unless like is None, got {weight} for {truncate(like)}"
+    given = {"proximal_weight": proximal_weight, "momentum": momentum, "server_step_size": server_step_size}
+    options = {name: value for name, value in given.items() if value != (name == "server_step_size")}
+    if options and like is not None:
+        message = f"{', '.join(options)} must not be given unless like is None, got {options} for {truncate(like)}"
         raise ValueError(message)
     if num_selected is not None:
         validate.count("num_selected", num_selected, 1, 3)
@@ -172,12 +181,12 @@ def check_method(
             raise ValueError(message)
     seeds = validate.seed_sequence(rng)
     tolerance = validate.double("rtol", validate.positive("rtol", rtol))
-    asked = _Asked(method if callable(method) else partial(_as_function, method), like, weight, tolerance)
+    asked = _Asked(method if callable(method) else partial(_as_function, method), like, options, tolerance)
     cases = [_case(like, 2, num_selected), _case(like, 1, num_selected)]
-    if isinstance(like, FedAvgM | FedDyn):
+    if options or isinstance(like, FedAvgM | FedDyn | Delayed):
         largest = max(float(np.abs(asked.reference(case, _LONG)).max()) for case in cases)
         if not largest < _LARGE:
-            message = f"like must not diverge on parabolas of curvatures 1 to 4, got {like}"
+            message = f"like must not diverge on parabolas of curvatures 1 to 4, got {like or options}"
             raise ValueError(message)
     works: dict[str, Callable[[np.random.SeedSequence], Any]] = {
         "runs": lambda seeds: asked.raw(cases[0], 1, generator(seeds)),
@@ -186,19 +195,21 @@ def check_method(
         "same generator": lambda seeds: _same(asked, cases[0], seeds),
         "no rounds": lambda seeds: _no_rounds(asked, cases[0], seeds),
     }
-    if not (isinstance(like, Scaffnew | FedAvgM | FedDyn) or _is_compressed(like)):
+    if not isinstance(like, Scaffnew | FedAvgM | FedOpt | FedDyn | ErrorFeedback | EF21):
         works["one local step"] = lambda seeds: _one_step(asked, cases[0], seeds)
     if not isinstance(like, Scaffnew):
         works["first rounds"] = lambda seeds: _first_rounds(asked, cases, seeds)
-    if not isinstance(like, ErrorFeedback):
+    if not isinstance(like, ErrorFeedback | FedOpt):
         works["limit"] = lambda seeds: _limit(asked, cases, seeds)
     if isinstance(like, Scaffnew):
         works["rate"] = lambda seeds: _rate(asked, cases[0], seeds)
     return excused([Check(name, partial(_seeded, work, name, seeds)) for name, work in works.items()], exceptions)
 
 
-def _is_compressed(like: Method | None) -> bool:
-    """Whether the method has memory and a deterministic compressor, so that its models can be compared."""
+def _has_known_models(like: Method) -> bool:
+    """Whether a deterministic compressor or delay determines the models, so that they can be compared."""
+    if isinstance(like, Delayed):
+        return like.is_constant
     return isinstance(like, ErrorFeedback | EF21) and isinstance(like.compressor, TopK)
 
 
@@ -211,7 +222,7 @@ class _Asked(NamedTuple):
 
     function: Callable[..., Any]
     like: Any
-    proximal_weight: float
+    options: dict[str, Any]
     rtol: float
 
     def raw(self, case: _Case, num_rounds: int, rng: np.random.Generator) -> Any:
@@ -233,7 +244,25 @@ class _Asked(NamedTuple):
 
     def reference(self, case: _Case, num_rounds: int) -> Array:
         """Return the models of ``like``, a row for each round."""
-        return _trained(self.like, case, num_rounds, proximal_weight=self.proximal_weight)
+        return _trained(self.like, case, num_rounds, **self.options)
+
+    def diagnosis(self, case: _Case, seeds: np.random.SeedSequence) -> str:
+        """Name the variant of federated averaging that the code runs, if it is one of those that are often meant."""
+        if self.like is not None:
+            return ""
+        found = self.model(case, _FIRST[-1], seeds)
+        variants: dict[str, tuple[Method | None, dict[str, Any]]] = {
+            f"updates with a delay of {d} round{'s' * (d > 1)}": (Delayed(np.eye(d + 1)[d]), {}) for d in (1, 2, 3)
+        }
+        if case.num_selected is not None:
+            share = case.num_selected / case.fed.num_clients
+            name = f"a server step of m/K = {share:.4g}, which counts idle clients"
+            variants[name] = None, {"server_step_size": share}
+        for name, (method, options) in variants.items():
+            model = _trained(method, case, _FIRST[-1], **self.options | options)[-1]
+            if _agree(found, model, self.rtol):
+                return f"; the models are those of {name}"
+        return ""
 
 
 def _trained(method: Method | None, case: _Case, num_rounds: int, rng: RNGLike = 0, **options: Any) -> Array:
@@ -298,9 +327,13 @@ def _case(like: Method | None, dim: int, num_selected: int | None) -> _Case:
     return _Case(fed, np.array([1.0, -1.0])[:dim], steps, 1 / 16, num_selected)
 
 
-def _compare(found: Array, wanted: Array, what: str, case: _Case, rtol: float) -> None:
-    if not np.allclose(found, wanted, rtol=rtol, atol=rtol):
-        raise Failed(f"must {what} {_text(wanted)}, got {_text(found)}", **case.given)
+def _compare(found: Array, wanted: Array, what: str, case: _Case, rtol: float, why: str = "") -> None:
+    if not _agree(found, wanted, rtol):
+        raise Failed(f"must {what} {_text(wanted)}, got {_text(found)}{why}", **case.given)
+
+
+def _agree(found: Array, wanted: Array, rtol: float) -> bool:
+    return np.allclose(found, wanted, rtol=rtol, atol=rtol)
 
 
 def _text(model: Array) -> str:
@@ -324,7 +357,8 @@ def _one_step(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None
     slopes = np.array([gradient(case.initial) for gradient in case.gradients])
     first = slice(None) if case.num_selected is None else case.cohorts(1)[0]
     shares = case.fed.weights[first] / case.fed.weights[first].sum()
-    wanted = case.initial - case.step_size * shares @ slopes[first]
+    scale = asked.options.get("server_step_size", 1.0)
+    wanted = case.initial - scale * case.step_size * shares @ slopes[first]
     _compare(asked.model(alone, 1, seeds), wanted, "take a step of gradient descent to", alone, asked.rtol)
 
 
@@ -333,7 +367,9 @@ def _first_rounds(asked: _Asked, cases: Sequence[_Case], seeds: np.random.SeedSe
         models = asked.reference(case, _FIRST[-1])
         for number in _FIRST:
             what = f"reach, after {number} rounds, the model"
-            _compare(asked.model(case, number, seeds), models[number], what, case, asked.rtol)
+            found = asked.model(case, number, seeds)
+            why = "" if _agree(found, models[number], asked.rtol) else asked.diagnosis(case, seeds)
+            _compare(found, models[number], what, case, asked.rtol, why)
 
 
 def _limit(asked: _Asked, cases: Sequence[_Case], seeds: np.random.SeedSequence) -> None:

@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
-from fedtheory._support.validate import RNGLike
+from fedtheory._support.validate import Array, RNGLike
 from fedtheory.conformance._checks import (
     FALSE_ALARMS,
     Check,
@@ -29,6 +29,7 @@ from fedtheory.statistics.law import Law
 __all__ = ["check_partition"]
 
 _NUM_DRAWS = 200
+Shares = Literal["clients", "capped clients", "classes"]
 Rows = npt.NDArray[np.int64]
 
 
@@ -40,13 +41,15 @@ def check_partition(
     iid: bool = False,
     equal: bool = False,
     complete: bool = True,
+    law: Shares | None = None,
+    concentration: float | None = None,
     exceptions: Mapping[str, str] | None = None,
 ) -> list[Check]:
     """Check a function ``(rng, labels, num_clients) -> rows of each client``.
 
     The checks: ``runs``, ``parts``, ``range``, ``no row twice``, and with the options ``every row``, ``equal sizes``,
-    ``any client`` and ``any neighbors``; then ``no empty client``, ``inputs`` and ``same generator``. The probability
-    that correct code fails is at most 1e-6.
+    ``any client``, ``any neighbors`` and ``shares``; then ``no empty client``, ``inputs`` and ``same generator``. The
+    probability that correct code fails is at most 1e-6.
 
     Parameters
     ----------
@@ -62,6 +65,14 @@ def check_partition(
         Whether the sizes of the parts must differ by at most one.
     complete
         Whether every row must be in a part.
+    law
+        Law of the shares, from the symmetric Dirichlet law with the parameter ``concentration`` (from 0.1); None for no
+        such claim. ``"clients"``: each class is divided by shares over the clients. ``"capped clients"``: in the order
+        of the classes, clients with N/K rows get no more, and the shares of the others are rescaled. ``"classes"``:
+        each client has its own shares of the classes. The last law is exact only for code that leaves rows out, since
+        code that assigns all rows must give clients other classes than they drew.
+    concentration
+        Concentration of the Dirichlet law, given together with ``law``.
     exceptions
         Names of checks to skip, each with the reason.
 
@@ -79,12 +90,19 @@ def check_partition(
     sure |= {"equal sizes": _equal} if validate.boolean("equal", equal) else {}
     sure |= {"no empty client": _filled, "inputs": _inputs, "same generator": _again}
     checks = [Check(name, partial(_each, demand, made, seeds_of(seeds, name))) for name, demand in sure.items()]
-    random: dict[str, Callable[..., None]] = {"any client": _any_client, "any neighbors": _any_neighbors}
+    random: dict[str, Callable[..., None]] = {}
     if validate.boolean("iid", iid):
-        level = FALSE_ALARMS / len(random)
-        checks += [
-            Check(name, partial(at_level, partial(work, made), name, seeds, level)) for name, work in random.items()
-        ]
+        random |= {"any client": _any_client, "any neighbors": _any_neighbors}
+    if (law is None) != (concentration is None):
+        message = f"law and concentration must be given together, got {law!r} and {concentration}"
+        raise ValueError(message)
+    if law is not None:
+        validate.choice("law", law, get_args(Shares))
+        random["shares"] = partial(_shares, law=law, concentration=_concentration(concentration))
+    checks += [
+        Check(name, partial(at_level, partial(work, made), name, seeds, FALSE_ALARMS / len(random)))
+        for name, work in random.items()
+    ]
     return excused(checks, exceptions)
 
 
@@ -247,3 +265,75 @@ def _counted(owners: Rows) -> list[tuple[int, int]]:
         return []
     clients, numbers = np.unique(owners[0], return_counts=True)
     return list(zip(clients.tolist(), numbers.tolist(), strict=True))
+
+
+_CLASS_SIZES = (18_000, *[2_000] * 9)  # unequal, so that shares of clients do not look like shares of classes
+_NUM_CLIENTS, _NUM_CALLS = 5, 40
+
+
+def _concentration(value: Any) -> float:
+    number = validate.double("concentration", validate.positive("concentration", value))
+    if number < 0.1:
+        message = f"concentration must be at least 0.1, below which rounding hides most shares, got {number:g}"
+        raise ValueError(message)
+    return number
+
+
+def _shares(made: _Partition, seeds: np.random.SeedSequence, level: float, law: Shares, concentration: float) -> None:
+    """Compare shares with their law ``Beta(a, (n - 1) a)`` through limits of their distribution function.
+
+    Each share is known up to rounding, so that its place in the law is in an interval, and the number of places below
+    or above a quantile has a binomial law.
+    """
+    from scipy.special import betainc
+    from scipy.stats import binom
+
+    labels = np.repeat(np.arange(len(_CLASS_SIZES)), _CLASS_SIZES)
+    case = _Case(labels.size, _NUM_CLIENTS)
+    observed: list[tuple[float, float, int]] = []
+    for seed in children(seeds, _NUM_CALLS):
+        parts = [part[(part >= 0) & (part < labels.size)] for part in made.parts(case, seed, labels.copy())]
+        counts = np.array([np.bincount(labels[part], minlength=len(_CLASS_SIZES)) for part in parts])
+        observed += _of_clients(counts) if law == "classes" else _of_classes(counts, law == "capped clients")
+    found, slack, size = np.array(observed).T
+    others = (size - 1) * concentration
+    low, high = (betainc(concentration, others, np.clip(found + side * slack, 0, 1)) for side in (-1, 1))
+    quantiles = (0.1, 0.25, 0.5, 0.75, 0.9)
+    for q in quantiles:
+        for number, probability, word in (((high < q).sum(), q, "below"), ((low > q).sum(), 1 - q, "above")):
+            if binom.sf(number - 1, found.size, probability) < level / (2 * len(quantiles)):
+                raise Failed(
+                    f"shares must be {word} the {q:g}-quantile of Beta(a, (n - 1) a), a = {concentration:g}, with "
+                    f"probability {probability:g}, and were {number} times in {found.size} draws",
+                    class_sizes=_CLASS_SIZES,
+                    num_clients=_NUM_CLIENTS,
+                )
+
+
+def _of_classes(counts: Rows, is_capped: bool) -> list[tuple[float, float, int]]:
+    """Return, for each class, the share of the largest client that may get rows, its rounding, and their number."""
+    observed, sizes = [], np.zeros(_NUM_CLIENTS, dtype=np.int64)
+    for c, total in enumerate(_CLASS_SIZES):
+        is_open = sizes * _NUM_CLIENTS < sum(_CLASS_SIZES) if is_capped else np.full(_NUM_CLIENTS, True)
+        if (counts[~is_open, c] > 1).any():
+            k = int(np.argmax(np.where(is_open, 0, counts[:, c])))
+            raise Failed(
+                f"a client with {sum(_CLASS_SIZES) // _NUM_CLIENTS} rows must get no more, got {counts[k, c]} rows of "
+                f"class {c} for client {k} with {sizes[k]} rows",
+                class_sizes=_CLASS_SIZES,
+                num_clients=_NUM_CLIENTS,
+            )
+        if is_open.sum() > 1:
+            # It depends on the past only, and given the past its share has the law of every open client.
+            k = int(np.argmax(np.where(is_open, sizes, -1)))
+            observed.append((counts[k, c] / total, 2 / total, int(is_open.sum())))
+        sizes += counts[:, c]
+    return observed
+
+
+def _of_clients(counts: Rows) -> list[tuple[float, float, int]]:
+    """Return, for each client, its share of the largest class, the deviation of rounding or sampling, and C."""
+    sizes = np.maximum(counts.sum(axis=1), 1)
+    # By Hoeffding's inequality a sampled share deviates more with probability 2e-9.
+    slack: Array = len(_CLASS_SIZES) / sizes + 3.3 / np.sqrt(sizes)
+    return [(row[0] / n, d, len(_CLASS_SIZES)) for row, n, d in zip(counts, sizes, slack, strict=True)]

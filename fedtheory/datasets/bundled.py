@@ -7,7 +7,7 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.validate import RNGLike
 from fedtheory.datasets.class_shares import checked_concentration
-from fedtheory.datasets.partition import dirichlet_partition, power_law_partition, shard_partition
+from fedtheory.datasets.partition import dirichlet_partition, shard_partition
 from fedtheory.federation.client_data import FederatedData
 
 __all__ = ["digits"]
@@ -17,7 +17,7 @@ def digits(
     num_clients: int = 30,
     rng: RNGLike = 0,
     *,
-    partition: Literal["dirichlet", "shards", "power_law"] = "dirichlet",
+    partition: Literal["dirichlet", "shards"] = "dirichlet",
     concentration: float = 0.3,
     shards_per_client: int = 2,
     min_samples: int = 10,
@@ -30,7 +30,7 @@ def digits(
     rng
         Seed, SeedSequence or Generator; the partition and the held-out share have separate streams.
     partition
-        ``dirichlet`` (with ``concentration``), ``shards`` (``shards_per_client`` of one class each) or ``power_law``.
+        ``dirichlet`` (with ``concentration``) or ``shards`` (``shards_per_client`` of one class each).
     min_samples
         Smallest number of samples of a client, including held-out ones (not for shards, whose sizes are nearly equal).
 
@@ -39,7 +39,7 @@ def digits(
     >>> digits(num_clients=6, partition="shards")
     FederatedData(num_clients=6, num_samples=1614, num_features=64, num_classes=10, num_test_samples=183)
     """
-    kind = validate.choice("partition", partition, ("dirichlet", "shards", "power_law"))
+    kind = validate.choice("partition", partition, ("dirichlet", "shards"))
     # Also validates the parameters that this partition ignores.
     checked_concentration(concentration)
     validate.size("shards_per_client", shards_per_client)
@@ -53,8 +53,6 @@ def digits(
     deal, hold_out = (np.random.default_rng(child) for child in validate.seed_sequence(rng).spawn(2))
     if kind == "dirichlet":
         parts = dirichlet_partition(y, num_clients, concentration, min_samples=min_samples, rng=deal)
-    elif kind == "shards":
-        parts = shard_partition(y, num_clients, shards_per_client, rng=deal)
     else:
-        parts = power_law_partition(y, num_clients, min_samples=min_samples, rng=deal)
+        parts = shard_partition(y, num_clients, shards_per_client, rng=deal)
     return FederatedData.from_partition(x / 16.0, y, parts, test_fraction=test_fraction, rng=hold_out)

@@ -8,10 +8,10 @@ client j = 1..n has the noise ``factor * ((j-1)/(n-1))^(1/skew)``.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
@@ -33,40 +33,34 @@ def noise_levels(num_clients: int, factor: float, skew: float) -> Array:
     >>> noise_levels(3, factor=2.0, skew=0.5)
     array([0. , 0.5, 2. ])
     """
-    num_clients = validate.size("num_clients", num_clients)
-    factor = validate.double("factor", validate.nonnegative("factor", factor))
+    factor = validate.moderate("factor", validate.nonnegative("factor", factor), _LARGEST_LEVEL)
     skew = validate.double("skew", validate.positive("skew", skew))
     ranks = np.linspace(0.0, 1.0, num_clients) if num_clients > 1 else np.ones(1)
     result: Array = factor * ranks ** (1 / skew)
     return result
 
 
-def shift_labels(data: FederatedData, scales: npt.ArrayLike, rng: RNGLike = 0) -> FederatedData:
+def shift_labels(data: FederatedData, scales: Sequence[float] | Array, rng: RNGLike = 0) -> FederatedData:
     """Add ``round(scales[k] z)``, z standard normal, to each training label of client k, modulo the number of classes.
 
     A label changes with probability about ``P(scale |z| > 1/2)``: 32% at scale 0.5, and 84% at 2.5, where close labels
     are still more likely than distant ones. This is an interpretation of a label noise factor above 1.
     """
-    deviations = _per_client("scales", scales, data)
-    noise = validate.generator(rng).standard_normal(data.num_samples)
-    return _relabeled(data, np.rint(np.repeat(deviations, data.sample_counts) * noise).astype(np.int64))
+    noise = np.repeat(scales, data.sample_counts) * validate.generator(rng).standard_normal(data.num_samples)
+    return replace(data, labels=(data.labels + np.rint(noise).astype(np.int64)) % data.num_classes)
 
 
-def add_irrelevant_samples(
-    data: FederatedData, fractions: npt.ArrayLike, rng: RNGLike = 0, *, scale: float = 1.0
-) -> FederatedData:
+def add_irrelevant_samples(data: FederatedData, fractions: Sequence[float] | Array, rng: RNGLike = 0) -> FederatedData:
     """Give client k ``round(fractions[k] n_k)`` uninformative training samples: features and label independent.
 
-    The features are independent normal variables with mean 0 and standard deviation ``scale``; the label is uniform.
+    The features are independent standard normal variables; the label is uniform.
     """
-    shares = _per_client("fractions", fractions, data)
-    scale = validate.double("scale", validate.nonnegative("scale", scale))
     draw = validate.generator(rng)
     clients = []
-    for k, share in enumerate(shares):
+    for k, share in enumerate(fractions):
         x, y = data.client(k)
         added = int(np.rint(share * y.size))
-        noise = scale * draw.standard_normal((added, data.num_features))
+        noise = draw.standard_normal((added, data.num_features))
         clients.append((np.concatenate([x, noise]), np.concatenate([y, draw.integers(data.num_classes, size=added)])))
     return FederatedData.from_clients(clients, test=_test(data), num_classes=data.num_classes)
 
@@ -106,17 +100,6 @@ def with_misaligned_clients(
         test=[*_test(data), *_test(new)],
         num_classes=data.num_classes,
     )
-
-
-def _per_client(name: str, value: Any, data: FederatedData) -> Array:
-    levels: Array = validate.nonnegative(name, validate.array(name, value, shape=(checked_data(data).num_clients,)))
-    return validate.moderate(name, levels, _LARGEST_LEVEL)
-
-
-def _relabeled(data: FederatedData, steps: Labels) -> FederatedData:
-    labels = (data.labels + steps) % data.num_classes
-    held_out = (data.test_features, data.test_labels, data.test_offsets)
-    return FederatedData(data.features, labels, data.offsets, data.num_classes, *held_out)
 
 
 def _test(data: FederatedData) -> list[tuple[Array, Labels]]:

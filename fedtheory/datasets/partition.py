@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
-from fedtheory.datasets.class_shares import checked_concentration, pooled, underflowing_shares
+from fedtheory.datasets.class_shares import checked_concentration, pooled
 from fedtheory.federation.client_data import FederatedData, Labels
 from fedtheory.federation.sampled import checked_data
 
@@ -22,6 +22,7 @@ __all__ = [
     "capped_dirichlet_partition",
     "dirichlet_partition",
     "heterogeneity",
+    "partition_from_counts",
     "power_law_partition",
     "shard_partition",
 ]
@@ -33,7 +34,6 @@ def dirichlet_partition(
     concentration: float,
     *,
     min_samples: int = 1,
-    underflow: bool = False,
     rng: RNGLike = 0,
 ) -> list[Labels]:
     """Split each class among the clients, with shares from the symmetric Dirichlet law ``Dir_K(concentration)``.
@@ -51,9 +51,6 @@ def dirichlet_partition(
         exceed N.
     concentration
         Concentration, positive; the coefficient of variation of a share is ``sqrt((K - 1) / (K concentration + 1))``.
-    underflow
-        Whether to draw like libraries that normalize gamma variables of at least 2^-1022, which is wrong: for a small
-        concentration a class is shared equally with probability about exp(-1022 log(2) K concentration).
 
     Notes
     -----
@@ -67,19 +64,56 @@ def dirichlet_partition(
     """
     y, num_clients, min_samples = pooled(labels, num_clients, min_samples)
     concentration = checked_concentration(concentration)
-    faulty, draw = validate.boolean("underflow", underflow), validate.generator(rng)
+    draw = validate.generator(rng)
     parts: list[list[int]] = [[] for _ in range(num_clients)]
     for label in np.unique(y):
         rows = draw.permutation(np.flatnonzero(y == label))
-        if faulty:
-            shares = underflowing_shares(draw, concentration, 1, num_clients)[0]
-        else:
-            shares = draw.dirichlet(np.full(num_clients, concentration))
+        shares = draw.dirichlet(np.full(num_clients, concentration))
         cuts = np.floor(np.cumsum(shares)[:-1] * rows.size + 0.5).astype(np.int64)
         for part, piece in zip(parts, np.split(rows, np.minimum(cuts, rows.size)), strict=True):
             part.extend(piece.tolist())
     _fill_up(parts, min_samples, draw)
     return [np.sort(np.array(part, dtype=np.int64)) for part in parts]
+
+
+def partition_from_counts(labels: npt.ArrayLike, table: npt.ArrayLike, *, rng: RNGLike = 0) -> list[Labels]:
+    """Assign ``table[k, c]`` random samples of class c to client k, as in a published table of a split.
+
+    The result is K arrays of row numbers, increasing and disjoint. Samples that the table does not need are in no part;
+    ``FederatedData.from_partition`` then needs ``complete=False``.
+
+    Parameters
+    ----------
+    labels
+        Classes of the pooled samples, integers, shape (N,).
+    table
+        Numbers of samples, shape (K, C): a row per client, a column per class 0..C-1.
+
+    Raises
+    ------
+    ValueError
+        If a class has fewer samples than its column of the table.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in partition_from_counts([1, 0, 1, 0], [[2, 0], [0, 2]])]
+    [[1, 3], [0, 2]]
+    """
+    y, counts = pooled(labels, 1, 1)[0], validate.counts("table", validate.unmasked("table", table), low=0)
+    if counts.ndim != 2 or not counts.size:
+        message = f"table must have a row per client and a column per class, got shape {counts.shape}"
+        raise ValueError(message)
+    draw, num_classes = validate.generator(rng), counts.shape[1]
+    missing = counts.sum(axis=0) - np.bincount(y, minlength=num_classes)[:num_classes]
+    if missing.max() > 0:
+        c = int(missing.argmax())
+        wanted = counts[:, c].sum()
+        message = f"table must have at most {wanted - missing[c]} samples of class {c}, as labels has, got {wanted}"
+        raise ValueError(message)
+    pieces = [
+        np.split(draw.permutation(np.flatnonzero(y == c)), np.cumsum(counts[:, c]))[:-1] for c in range(num_classes)
+    ]
+    return [np.sort(np.concatenate(parts)) for parts in zip(*pieces, strict=True)]
 
 
 def shard_partition(

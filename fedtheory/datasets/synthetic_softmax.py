@@ -22,7 +22,6 @@ __all__ = ["synthetic"]
 
 _FEATURE_DECAY = 1.2
 _LOG_SIZE_MEAN, _LOG_SIZE_DEVIATION = 4.0, 2.0
-_POWER_LAW_MAX_SAMPLES = 500
 
 _Streams = dict[str, np.random.SeedSequence]
 
@@ -48,7 +47,6 @@ def synthetic(
     num_features: int = 60,
     num_classes: int = 10,
     dispersion: Literal["std", "variance"] = "std",
-    sizes: Literal["lognormal", "power_law"] = "lognormal",
     min_samples: int = 50,
     max_samples: int | None = None,
     test_fraction: float = 0.1,
@@ -67,12 +65,9 @@ def synthetic(
         Numbers f of features and C of classes (at least 2).
     dispersion
         ``std``: alpha and beta are standard deviations (as in most code); ``variance``: they are variances.
-    sizes
-        ``lognormal``: ``min_samples + floor(exp(4 + 2 z))`` with z standard normal, at most ``max_samples``;
-        ``power_law``: ``min_samples + floor((max_samples - min_samples + 1) x)`` with x of density 3x^2 on (0, 1).
     min_samples, max_samples
-        Limits of a client's number of samples, including held-out ones. Without ``max_samples``, lognormal sizes are
-        unlimited and those of the power law are at most 500.
+        Limits of a client's number of samples, including held-out ones: ``min_samples + floor(exp(4 + 2 z))`` with z
+        standard normal, at most ``max_samples``, by default unlimited.
     test_fraction
         Share of held-out samples.
 
@@ -88,7 +83,7 @@ def synthetic(
     share = validate.fraction("test_fraction", test_fraction)
     shape = shape_of(num_clients, num_classes, num_features)
     streams = ingredient_streams(rng)
-    drawn = sample_sizes(sizes, num_clients, min_samples, max_samples, np.random.default_rng(streams["sizes"]))
+    drawn = sample_sizes(num_clients, min_samples, max_samples, np.random.default_rng(streams["sizes"]))
     clients = clients_of(alpha, beta, dispersion, shape, drawn, streams)
     train, test = [], []
     for k, child in enumerate(streams["samples"].spawn(num_clients)):
@@ -138,20 +133,14 @@ def spread_of(name: str, value: Any, dispersion: str) -> float:
     return spread if reading == "std" else float(np.sqrt(spread))
 
 
-def sample_sizes(law: str, num_clients: int, low: int, high: int | None, rng: np.random.Generator) -> Labels:
+def sample_sizes(num_clients: int, low: int, high: int | None, rng: np.random.Generator) -> Labels:
     """Draw the number of samples of each client, shape (K,)."""
-    law = validate.choice("sizes", law, ("lognormal", "power_law"))
     low = validate.count("min_samples", low)
     if high is not None:
         high = validate.count("max_samples", high, low, validate.LARGEST_SIZE)
-    if law == "lognormal":
-        extra = np.floor(np.exp(_LOG_SIZE_MEAN + _LOG_SIZE_DEVIATION * rng.standard_normal(num_clients)))
-        drawn: Labels = (low + extra).astype(np.int64)
-        return drawn if high is None else np.minimum(drawn, high)
-    high = max(low, _POWER_LAW_MAX_SAMPLES) if high is None else high
-    share = rng.random(num_clients) ** (1 / 3)
-    grown: Labels = np.minimum(low + np.floor((high - low + 1) * share), high).astype(np.int64)
-    return grown
+    extra = np.floor(np.exp(_LOG_SIZE_MEAN + _LOG_SIZE_DEVIATION * rng.standard_normal(num_clients)))
+    drawn: Labels = (low + extra).astype(np.int64)
+    return drawn if high is None else np.minimum(drawn, high)
 
 
 def shape_of(num_clients: Any, num_classes: Any, num_features: Any) -> tuple[int, int, int]:

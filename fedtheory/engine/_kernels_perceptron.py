@@ -45,7 +45,7 @@ def perceptron_family(
     check_batches(work)
     slots: tuple[Any, Any, Any] = (_losses, _train, _excess)
     private = ("order", "known_losses", "known_model", "padded", "blocks", "hidden", "batch")
-    return Family(laid_out(fed, shapes), *slots, 0.0, private, tuple(shapes), _mistakes)
+    return Family(laid_out(fed, shapes), *slots, 0.0, private, tuple(shapes), _mistakes, compilation=40)
 
 
 def check_batches(work: LocalWork) -> None:

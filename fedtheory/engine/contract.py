@@ -54,7 +54,7 @@ class Family:
 
     ``mistakes`` takes the arguments of ``losses`` and writes the shares of misclassified samples. ``private`` contains
     the names of the arrays that the kernels write; each replicate gets its own copy. ``shapes`` are those of the
-    parameter matrices of a model.
+    parameter matrices of a model. ``compilation`` is the rough processor time of the first run in seconds.
     """
 
     arrays: Any
@@ -65,6 +65,7 @@ class Family:
     private: tuple[str, ...] = ()
     shapes: tuple[tuple[int, int], ...] = ()
     mistakes: Callable[..., Any] | None = None
+    compilation: int = 10
 
     def own_arrays(self) -> Any:
         """Return the arrays for one replicate."""

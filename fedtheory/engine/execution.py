@@ -3,7 +3,7 @@
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
-from fedtheory._support.progress import reported
+from fedtheory._support.progress import announced, reported
 from fedtheory._support.wording import truncate
 from fedtheory.engine.replicates import Functions, Job, Replicate, Worker, functions_of
 
@@ -21,6 +21,7 @@ __all__ = ["execute"]
 
 # Seconds between two updates of the progress.
 _POLL = 0.2
+_PLAIN = "fedtheory runs rules in plain Python, which takes about twenty times as long as compiled rules"
 
 Seeds = Sequence[np.random.SeedSequence]
 
@@ -49,7 +50,8 @@ def execute(job: Job, seeds: Seeds, *, num_threads: int | None, progress: Any) -
         raise TypeError(message)
     threads = validate.count("num_threads", os.cpu_count() or 1 if num_threads is None else num_threads)
     run = _Run(job, functions_of(job), seeds)
-    with _reporting(run, progress) as report:
+    note = announced(_PLAIN) if run.functions.is_plain else nullcontext()
+    with _reporting(run, progress) as report, note:
         _run_all(run, threads, report, wakes=progress is True)
     return [run.finished[i] for i in range(len(seeds))]
 

@@ -37,8 +37,9 @@ __all__ = ["Functions", "Job", "Replicate", "Worker", "compiled_rule", "function
 
 _ARRAYS = ("problem", "validation", "test")
 _CORE = ("losses", "train", "excess", "propose", "select", "weigh", "observe")
+# Additional processor time of compilation with the steps in brackets of the round loop.
+_EXTRA_SECONDS = 25
 _OPTIONAL = ("mistakes", "attend", "correct", "message", "compress", "combine", "value")
-_MESSAGE = "fedtheory compiles this kind of run, once on this machine (in every process for rules of your own)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,7 +219,12 @@ class Worker:
         """Compile the loop and the functions that it calls, with a message if that takes longer than two seconds."""
         if self.functions.is_plain:
             return
-        with announced(_MESSAGE):
+        seconds = self.job.family.compilation + (_EXTRA_SECONDS if self.job.has_extra else 0)
+        text = (
+            f"fedtheory compiles this kind of run, in about {seconds} s of processor time, once on this machine (in "
+            "every process for rules of your own)"
+        )
+        with announced(text):
             arguments = self._arguments([np.random.SeedSequence(0)], *self._results(0))
             self._loop(arguments)(*arguments.values())
 

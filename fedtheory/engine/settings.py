@@ -21,7 +21,7 @@ from fedtheory.federation.client_data import FederatedData, test_samples
 from fedtheory.federation.prioritized import unwrapped
 from fedtheory.federation.protocol import Federation
 from fedtheory.methods.rules import Method, MethodRules, method_rules_of
-from fedtheory.selection.rules import Rules, Strategy, rules_of
+from fedtheory.selection.rules import Rules, Strategy, checked_strategy, rules_of
 from fedtheory.theorem.scheme import Scheme
 
 if TYPE_CHECKING:
@@ -43,11 +43,12 @@ _NONNEGATIVE = ("gradient_noise", "relative_noise", "proximal_weight")
 class Settings:
     """The validated arguments of ``fedavg`` that determine its result; ``fedavg(**vars(settings))`` repeats the run.
 
-    Writable arrays are copied, and the seed is a seed sequence from which nothing has been spawned.
+    Writable arrays are copied, a selection function becomes a strategy, and the seed is a seed sequence from which
+    nothing has been spawned.
     """
 
     fed: Federation
-    strategy: Strategy
+    strategy: Any
     num_rounds: int
     local_steps: int | npt.ArrayLike | Stragglers
     step_size: float | npt.ArrayLike | Schedule
@@ -74,6 +75,7 @@ class Settings:
             object.__setattr__(self, name, unwrapped(getattr(self, name)))
         refuse_unknown(self.fed)
         checked: dict[str, Any] = {
+            "strategy": checked_strategy(self.strategy),
             "num_rounds": validate.count("num_rounds", self.num_rounds, 0),
             "local_steps": _kept(self.local_steps),
             "step_size": _kept(self.step_size),

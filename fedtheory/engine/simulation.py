@@ -34,7 +34,7 @@ _OWN_BYTES = 1000
 @validate.names
 def fedavg(
     fed: Federation,
-    strategy: Strategy,
+    strategy: Strategy | Callable[..., Any],
     *,
     num_rounds: int,
     local_steps: int | npt.ArrayLike | Stragglers = 1,
@@ -68,7 +68,8 @@ def fedavg(
     Parameters
     ----------
     fed, strategy
-        The federation and the client selection strategy. Of a prioritized federation, pass its ``federation``.
+        The federation, and a client selection strategy or a function ``(rng, weights, losses) -> clients``, whose runs
+        are not compiled and therefore slower. Of a prioritized federation, pass its ``federation``.
     num_rounds, local_steps
         Number of communication rounds, which may be 0, and number of local steps tau per round: one number, one number
         per client, shape (K,), or one per round and client, shape (T, K), or ``Stragglers``. With several numbers tau

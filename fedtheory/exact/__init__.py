@@ -5,9 +5,9 @@ Modules are imported on first use.
 
 from typing import TYPE_CHECKING
 
-import lazy_loader
+from fedtheory._support import lazy
 
-__getattr__, __dir__, __all__ = lazy_loader.attach(
+__getattr__, __dir__, __all__ = lazy.attach(
     __name__,
     submod_attrs={
         "applicability": ["Applicability", "ApplicableBounds", "applicable", "bounds_over_rounds"],

@@ -1,4 +1,4 @@
-r"""Exact moments of FedAvgM, FedDyn and SCAFFOLD on quadratics, whose rounds are affine in the state.
+r"""Exact moments of FedAvgM, FedDyn, SCAFFOLD and FedOpt with constant roots on quadratics, where rounds are affine.
 
 The state z holds the model, the server's vector and the clients' vectors. A round is ``z+ = A z + sum_k omega_k (B_k z
 + b_k + noise_k)`` with the strategy's coefficients omega, so that the first two moments of z obey a closed recursion.
@@ -18,6 +18,7 @@ from fedtheory.exact._local_moments import Spectra, rotated, spectra
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.methods.fedavgm import FedAvgM
 from fedtheory.methods.feddyn import FedDyn
+from fedtheory.methods.fedopt import FedOpt
 from fedtheory.methods.scaffold import Scaffold
 from fedtheory.selection.full import Full
 from fedtheory.selection.independent import Independent
@@ -90,10 +91,13 @@ def _shares(method: object, strategy: object, moments: Moments) -> Array:
     """
     mean, alpha, delta, noise = moments
     second = alpha * mean**2 + delta
-    if not isinstance(method, FedAvgM | FedDyn | Scaffold):
-        message = f"method must be a FedAvgM, a FedDyn, a Scaffold or None, got {truncate(method)}"
+    if not (isinstance(method, FedAvgM | FedDyn | Scaffold) or (isinstance(method, FedOpt) and method.is_linear)):
+        message = (
+            "method must be a FedAvgM, a FedDyn, a Scaffold, a FedOpt that is linear (second_momentum=1) or None, got "
+            f"{truncate(method)}"
+        )
         raise TypeError(message)
-    if isinstance(method, FedAvgM):
+    if isinstance(method, FedAvgM | FedOpt):
         return np.ones_like(mean)
     if not isinstance(strategy, Full | Uniform | Proportional | Independent):
         message = f"strategy must be Full, Uniform, Proportional or Independent with {method}, got {truncate(strategy)}"
@@ -106,7 +110,7 @@ def _shares(method: object, strategy: object, moments: Moments) -> Array:
 
 def _initial(fed: QuadraticFederation, method: Any, initial: Array) -> Array:
     """Return the state before round 0, shape (g, D)."""
-    clients = np.zeros((0 if isinstance(method, FedAvgM) else fed.num_clients, fed.dim))
+    clients = np.zeros((0 if isinstance(method, FedAvgM | FedOpt) else fed.num_clients, fed.dim))
     server = np.zeros(fed.dim)
     if isinstance(method, Scaffold) and method.control_variates is not None:
         clients = validate.array("control_variates", method.control_variates, shape=clients.shape)
@@ -118,11 +122,15 @@ def _initial(fed: QuadraticFederation, method: Any, initial: Array) -> Array:
 def _written(method: Any, weights: Array, shares: Array, step_sizes: Array) -> _Method:
     """Write a round of the method in numbers; client k takes part if its coefficient is ``shares[k]``, else it is 0."""
     num_clients, taking_part = weights.size, 1 / shares
-    if isinstance(method, FedAvgM):
-        beta, s = method.momentum, method.server_step_size
-        moved, kept = (s * (1 + beta), s * beta**2) if method.nesterov else (s, s * beta)
+    if isinstance(method, FedAvgM | FedOpt):
+        beta, s, added = method.momentum, method.server_step_size, 1.0
+        if isinstance(method, FedOpt):
+            s, added = s / method.first_root, 1 - beta
+            moved, kept = s * added, s * beta
+        else:
+            moved, kept = (s * (1 + beta), s * beta**2) if method.nesterov else (s, s * beta)
         return _Method(
-            np.array([[1.0, kept], [0.0, beta]]), np.zeros(2), np.tile([moved, 1.0], (num_clients, 1)),
+            np.array([[1.0, kept], [0.0, beta]]), np.zeros(2), np.tile([moved, added], (num_clients, 1)),
             np.zeros((num_clients, 2, 2)),
         )  # fmt: skip
     moves, own = np.zeros((num_clients, 3, 3)), weights * taking_part

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Literal, final, overload
@@ -20,6 +20,7 @@ from fedtheory.engine.heterogeneity import own_steps
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.engine.trajectory import Trajectory
 from fedtheory.errors import AssumptionViolated
+from fedtheory.exact.estimated_skews import estimated_selection_skew, sampled_models
 from fedtheory.exact.runs import OPTIONS, UnknownConstant, described, made_with, refusal, wanted
 from fedtheory.federation.prioritized import federation_given
 from fedtheory.federation.protocol import Federation
@@ -30,7 +31,10 @@ from fedtheory.theorem.left_side import COMPARABLE, MODELS, TIMES
 
 __all__ = ["Applicability", "ApplicableBounds", "applicable", "bounds_over_rounds"]
 
-_ORDER = ("applies", "needs constants", "does not apply")
+_ORDER = ("applies", "applies with estimates", "needs constants", "does not apply")
+# Constants that can be estimated at some models, and the largest number of models.
+_ESTIMATED = ("G2", "rho_bar", "rho_diagonal", "rho_tilde", "zeta2")
+_MOST_MODELS = 100
 _WIDEST = 100
 
 
@@ -40,22 +44,24 @@ class Applicability:
     """Whether a bound applies to a run: ``applies``, ``needs constants`` or ``does not apply``.
 
     If it applies, ``value`` is the value of the bound at the end of the run. Otherwise ``missing`` are the names of the
-    unknown constants, which must be given, and ``reason`` says why they are unknown or which hypothesis is violated.
+    unknown constants, which must be given, and ``reason`` says why they are unknown or which hypothesis is violated. If
+    some arguments are ``estimated``, the verdict is ``applies with estimates``, and the value is not a proved bound.
     """
 
     name: str
     bound: Bound
-    verdict: Literal["applies", "needs constants", "does not apply"]
+    verdict: Literal["applies", "applies with estimates", "needs constants", "does not apply"]
     value: float | None
     arguments: Mapping[str, Any]
     missing: tuple[str, ...]
     reason: str
+    estimated: tuple[str, ...] = ()
 
     @property
     def result(self) -> str:
         """The value, the missing constants, or the reason, as text."""
         if self.value is not None:
-            return f"{self.value:.4g}"
+            return f"{self.value:.4g}" + (f" (estimated: {', '.join(self.estimated)})" if self.estimated else "")
         return ", ".join(self.missing) or self.reason
 
 
@@ -87,11 +93,20 @@ class ApplicableBounds(Sequence[Applicability]):
             lines += [title, *(_cut(f"  {row.name:{width}}  {row.result}") for row in rows)]
         if len(shown) < len(self):
             lines.append(f"{len(self) - len(shown)} others do not apply: each has a reason")
+        if any(row.missing and set(row.missing) <= set(_ESTIMATED) for row in self):
+            lines.append("estimate=True estimates the constants that are missing")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        head = ("bounds", "bound", "source", "verdict", "value, missing constants or reason")
-        return html_table(head, ((_title(row), row.name, row.bound.statement, row.verdict, row.result) for row in self))
+        def table(rows: Iterable[Applicability]) -> str:
+            head = ("bounds", "bound", "source", "verdict", "value, missing constants or reason")
+            cells = ((_title(row), row.name, row.bound.statement, row.verdict, row.result) for row in rows)
+            return html_table(head, cells)
+
+        others = [row for row in self if row.verdict == "does not apply"]
+        shown = table(row for row in self if row.verdict != "does not apply")
+        summary = f"<summary>{len(others)} others do not apply: each has a reason</summary>"
+        return shown + (f"<details>{summary}{table(others)}</details>" if others else "")
 
 
 def _cut(line: str) -> str:
@@ -100,12 +115,13 @@ def _cut(line: str) -> str:
 
 def _title(row: Applicability) -> str:
     """Return the title of the group of a row: what is bounded, and what it can be compared with."""
-    if row.verdict != "applies":
+    if row.value is None:
         return row.verdict
     left = row.bound.left
     if left is None:
         return "left-hand side not declared"
     subject = f"{left.quantity} of {MODELS[left.model]} {TIMES[left.after]}".replace(" of no model", "")
+    subject = f"with estimates, {subject}" if row.estimated else subject
     return f"{subject}: compare with {left.measured}" if left.measured else subject
 
 
@@ -121,6 +137,7 @@ def applicable(
     *,
     num_rounds: int | None = None,
     step_size: npt.ArrayLike | Schedule | None = None,
+    estimate: bool | npt.ArrayLike = False,
     **settings: Any,
 ) -> ApplicableBounds:
     """Check all bounds of the library on a run and evaluate those that apply.
@@ -132,6 +149,10 @@ def applicable(
     ----------
     fed, strategy, num_rounds, step_size
         As in ``for_run``; a trajectory in place of ``fed`` contains all of them.
+    estimate
+        Whether skews, G2 and zeta2 that are unknown for this family of losses are estimated: at the models that the
+        run recorded, at models around the minimizer if there are none, or at these models, shape (P, v). The infimum of
+        a skew is overestimated, and suprema are underestimated, so that values with estimates are no bounds.
     settings
         Other options of ``fedavg``, and constants of bounds that the user knows, such as ``G2=``. Each constant is
         passed to all bounds that take it.
@@ -146,7 +167,10 @@ def applicable(
     [('fedavg.fixed_step_distance', 1.83e-09), ('average_drift.fixed_step_distance', 1.83e-09)]
     """
     if isinstance(fed, Trajectory):
-        return applicable(**{**made_with(fed, strategy, num_rounds=num_rounds, step_size=step_size), **settings})
+        given = made_with(fed, strategy, num_rounds=num_rounds, step_size=step_size)
+        if estimate is True and "models" in fed.records:
+            estimate = fed.models
+        return applicable(**{**given, "estimate": estimate, **settings})
     known = {name.removeprefix(f"{bounds.__name__}."): bound for name, bound in members(bounds, is_bound)}
     constants = {name for bound in known.values() for name in bound.domains}
     unknown = next((name for name in settings if name not in OPTIONS and name not in constants), None)
@@ -163,6 +187,8 @@ def applicable(
         step_sizes(step_size, rounds, largest)
     run = {"num_rounds": num_rounds, "step_size": step_size, **settings}
     shared: dict[str, Any] = {}
+    if estimate is not False:
+        shared["estimates"] = _estimates(federation, strategy, None if estimate is True else estimate)
     with np.errstate(over="ignore"):
         return ApplicableBounds(
             [_applicability(_short(name), bound, federation, strategy, run, shared) for name, bound in known.items()]
@@ -233,13 +259,17 @@ def _applicability(
         refused = str(error)
     if refused is not None:
         return Applicability(name, bound, "does not apply", None, {}, (), f"{bound.short_name} {refused}")
-    arguments, missing, reasons = {}, [], []
+    arguments, estimated, missing, reasons = {}, [], [], []
     for each in wanted(run):
         try:
             arguments[each] = run.argument(each)
         except (TypeError, ValueError) as error:
             if run.is_readable(each) and not isinstance(error, UnknownConstant):
                 return Applicability(name, bound, "does not apply", None, arguments, (), str(error))
+            if each in shared.get("estimates", {}):
+                arguments[each] = shared["estimates"][each]
+                estimated.append(each)
+                continue
             missing.append(each)
             reasons.append(str(error))
     if missing:
@@ -248,4 +278,23 @@ def _applicability(
         value = float(bound(**arguments))
     except AssumptionViolated as error:
         return Applicability(name, bound, "does not apply", None, arguments, (), str(error))
-    return Applicability(name, bound, "applies", value, arguments, (), "")
+    verdict: Any = "applies with estimates" if estimated else "applies"
+    return Applicability(name, bound, verdict, value, arguments, (), "", tuple(estimated))
+
+
+def _estimates(fed: Federation, strategy: Strategy | None, models: npt.ArrayLike | None) -> dict[str, float]:
+    """Estimate constants at some models, finite ones of shape (..., v), or at models around the minimizer."""
+    points = sampled_models(fed) if models is None else np.asarray(models, dtype=np.float64).reshape(-1, fed.dim)
+    points = np.unique(points[np.isfinite(points).all(axis=1)], axis=0)
+    points = points[np.unique(np.linspace(0, len(points) - 1, _MOST_MODELS).astype(int))]
+    found = {
+        "G2": max(float(np.square(fed.gradients(point)).sum(axis=-1).max()) for point in points),
+        "zeta2": float(fed.weights @ np.square(fed.gradients(fed.minimizer)).sum(axis=-1)),
+    }
+    if strategy is None:
+        return found
+    try:
+        skew = estimated_selection_skew(fed, strategy, points, num_draws=1000)
+    except ValueError:  # losses of mini-batches, or coefficients that depend on the updates
+        return found
+    return found | {name: one.value for name, one in skew._asdict().items()}

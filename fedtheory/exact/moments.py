@@ -103,9 +103,10 @@ def expected_gap(
     server_step_size
         Factor of the aggregated difference ``sum_k omega_k (w_k - w)``.
     method
-        ``FedAvgM``, ``FedDyn`` or ``Scaffold`` of ``fedtheory.methods``, or None for federated averaging. With a method
-        ``relative_noise`` and ``server_step_size`` must have their default values. With ``FedDyn`` and ``Scaffold`` the
-        strategy must be ``Full``, ``Uniform``, ``Proportional`` or ``Independent``.
+        ``FedAvgM``, ``FedDyn``, ``Scaffold`` or a linear ``FedOpt`` (``second_momentum=1``) of ``fedtheory.methods``,
+        or None for federated averaging. With a method ``relative_noise`` and ``server_step_size`` must have their
+        default values. With ``FedDyn`` and ``Scaffold`` the strategy must be ``Full``, ``Uniform``, ``Proportional`` or
+        ``Independent``.
 
     Notes
     -----

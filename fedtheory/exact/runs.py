@@ -28,6 +28,7 @@ from fedtheory.federation.constants import gradient_bound
 from fedtheory.federation.prioritized import federation_given
 from fedtheory.federation.protocol import Federation
 from fedtheory.federation.quadratic import QuadraticFederation
+from fedtheory.federation.softmax import SoftmaxFederation
 from fedtheory.selection.periodic import Periodic
 from fedtheory.selection.rules import Strategy, rules_of
 from fedtheory.theorem.assumptions import unmet
@@ -321,11 +322,18 @@ def _delay(run: Run) -> float:
 def _G2(run: Run) -> float:  # noqa: N802
     steps = run.step_sizes if run.bound.step_sizes is None else run.prescribed_steps
     is_plain = run.is_mean and set(run.changed) <= {"gradient_noise", "local_steps"}
+    if isinstance(run.fed, SoftmaxFederation) and is_plain and steps is not None and _stays_in_ball(run, steps):
+        return run.fed.gradient_bound(run.options["initial"])
     if not run.is_quadratic or steps is None or not is_plain:
         what = f"a {type(run.fed).__name__}" + ("" if is_plain else " in such a run")
         message = f"a bound on the gradients of {what} is unknown: give G2="
         raise UnknownConstant(message)
     return gradient_bound(run.fed, run.options["initial"], steps, CONSTANTS["sigma2"](run)).G2
+
+
+def _stays_in_ball(run: Run, steps: Array) -> bool:
+    """Whether no step leaves the ball of the gradient bound of softmax clients."""
+    return not run.options["gradient_noise"] and bool(np.max(steps) * run.fed.strong_convexity <= 1)
 
 
 def _rho_tilde(run: Run) -> float:
@@ -402,6 +410,9 @@ CONSTANTS: Mapping[str, Callable[[Run], Any]] = {
     "weighted_sigma2": lambda run: float(run.options["gradient_noise"]) * _sum_squared_weights(run),
     # The method.
     "coin": lambda run: float(run.options["method"].probability),
+    "adaptive_step_size": lambda run: float(run.options["method"].server_step_size),
+    "epsilon": lambda run: float(run.options["method"].epsilon),
+    "largest_delay": lambda run: run.options["method"].largest_delay,
     "compression_error": _compression_error,
     "control_error2": _control_error2,
 }

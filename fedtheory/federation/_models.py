@@ -1,11 +1,14 @@
-"""Validation of the models at which a federation is evaluated."""
+"""Validation of the models at which a federation is evaluated, and attributes that a family does not have."""
+
+from typing import Any, NoReturn
 
 import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
+from fedtheory.errors import AssumptionViolated
 
-__all__ = ["models_of"]
+__all__ = ["lacking", "models_of"]
 
 
 def models_of(w: npt.ArrayLike, dim: int) -> Array:
@@ -15,3 +18,13 @@ def models_of(w: npt.ArrayLike, dim: int) -> Array:
         message = f"w must have shape (..., {dim}), got {models.shape}"
         raise ValueError(message)
     return models
+
+
+def lacking(why: str) -> Any:
+    """Return a property that raises AssumptionViolated, for an attribute that a family does not have."""
+
+    def refuse(fed: Any) -> NoReturn:
+        message = f"{why}, got a {type(fed).__name__}"
+        raise AssumptionViolated(message)
+
+    return property(refuse, doc=f"Not available: {why}.")

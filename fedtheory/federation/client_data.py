@@ -106,6 +106,7 @@ class FederatedData(Displayed):
         parts: Sequence[npt.ArrayLike],
         *,
         num_classes: int | None = None,
+        complete: bool = True,
         test: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
         test_fraction: float = 0.0,
         rng: RNGLike = 0,
@@ -113,8 +114,9 @@ class FederatedData(Displayed):
         """Assign the pooled samples ``parts[k]`` to client k; a random share of each client's samples is held out.
 
         A client with n samples keeps ``max(1, floor((1 - test_fraction) n))`` of them for training. The parts must be
-        disjoint, since a sample could otherwise be both held out and trained on, and need not contain all samples. The
-        features and labels of ``test`` form a common test set in addition to the held-out samples.
+        disjoint, since a sample could otherwise be both held out and trained on, and contain all samples unless
+        ``complete`` is False. The features and labels of ``test`` form a common test set in addition to the held-out
+        samples.
         """
         # Only assigned samples are converted to doubles, which saves most of the memory for millions of bytes.
         x = _table("features", features)
@@ -125,7 +127,7 @@ class FederatedData(Displayed):
         held_out: list[Labels] = []
         parts = validate.sequence("parts", parts, "a sequence with the numbers of each client's samples")
         _refuse_none("clients", parts)
-        for rows in _disjoint(parts, len(x)):
+        for rows in _disjoint(parts, len(x), validate.boolean("complete", complete)):
             order = shuffle.permutation(rows) if share else rows
             for side, half in zip((train, held_out), np.split(order, [training_count(rows.size, share)]), strict=True):
                 side.append(np.sort(half))
@@ -224,7 +226,7 @@ def _bounds(parts: Sequence[Labels]) -> Labels:
     return np.cumsum([0, *(rows.size for rows in parts)]).astype(np.int64)
 
 
-def _disjoint(parts: Sequence[npt.ArrayLike], num_samples: int) -> list[Labels]:
+def _disjoint(parts: Sequence[npt.ArrayLike], num_samples: int, complete: bool) -> list[Labels]:
     # An empty list has no dtype.
     arrays = [
         validate.unmasked(f"part {k}", part) if np.size(part) else np.empty(0, np.int64) for k, part in enumerate(parts)
@@ -236,7 +238,16 @@ def _disjoint(parts: Sequence[npt.ArrayLike], num_samples: int) -> list[Labels]:
     rows = [validate.counts(f"part {k}", part, 0, num_samples - 1).ravel() for k, part in enumerate(arrays)]
     counts = np.bincount(np.concatenate([np.empty(0, np.int64), *rows]), minlength=num_samples)
     if counts.max(initial=0) > 1:
-        message = f"parts must be disjoint, got row {np.argmax(counts > 1)} more than once"
+        message = (
+            f"parts must be disjoint, got {(counts > 1).sum()} of {num_samples} rows more than once, the first of them "
+            f"row {np.argmax(counts > 1)}"
+        )
+        raise ValueError(message)
+    if complete and not counts.all():
+        message = (
+            f"parts must contain every row unless complete=False, got {(counts == 0).sum()} of {num_samples} rows in "
+            f"no part, the first of them row {np.argmin(counts)}"
+        )
         raise ValueError(message)
     return rows
 
@@ -300,18 +311,12 @@ def _refuse_none(name: str, clients: Sequence[Any]) -> None:
         raise ValueError(message)
 
 
-def pairs_of(name: str, clients: Any, what: str = "labels") -> list[tuple[Any, Any]]:
-    """Return the pairs of features and labels of clients."""
-    found = validate.sequence(name, clients, f"a sequence of pairs (features, {what})")
-    for k, client in enumerate(found):
-        if not isinstance(client, list | tuple) or len(client) != 2:
-            message = f"client {k} must be a pair of features and {what}, got {truncate(client)}"
-            raise TypeError(message)
-    return [(x, y) for x, y in found]
-
-
 def _stacked(name: str, clients: Any) -> tuple[Array, Array, Labels]:
-    pairs = pairs_of(name, clients)
+    pairs = validate.sequence(name, clients, "a sequence of pairs (features, labels)")
+    for k, pair in enumerate(pairs):
+        if not isinstance(pair, list | tuple) or len(pair) != 2:
+            message = f"client {k} must be a pair of features and labels, got {truncate(pair)}"
+            raise TypeError(message)
     _refuse_none(name, pairs)
     features = [validate.array(f"features of client {k}", x, ndim=2) for k, (x, _) in enumerate(pairs)]
     names = [f"labels of client {k}" for k in range(len(pairs))]

@@ -82,18 +82,9 @@ def gradient_bound(
 
     Notes
     -----
-    *Isotropic curvatures.* ``w - eta h_k (w - c_k)`` lies between w and c_k, so the convex hull of the first model and
-    the c_k is invariant; ``|h_k (w - c_k)|^2`` is convex and largest at a vertex.
-
-    *Diagonal curvatures.* The same in each coordinate: a box.
-
-    *General curvatures.* With mu_k the smallest eigenvalue of H_k, a step from the ball of radius R about c ends within
-    ``(1 - eta mu_k) R + eta |H_k (c_k - c)|`` of c. The ball is invariant if R is at least ``|H_k (c_k - c)| / mu_k``
-    for all k and at least the distance of the first model. Any c is valid; a good one is found numerically.
-
-    *Noise.* A model is a point of the region plus n. In a step ``E |n|^2`` increases to at most ``(1 - eta mu)^2 E
-    |n|^2 + eta^2 sigma2`` for any selection, and averaging does not increase it. With the largest gradient norm R in
-    the region, ``G2 = (R + L noise2^(1/2))^2 + sigma2``.
+    The region is a hull for isotropic curvatures, a box for diagonal ones, and a ball about a point that is found
+    numerically otherwise. In a step the squared accumulated noise increases to at most ``(1 - eta mu)^2 E |n|^2 + eta^2
+    sigma2``. With the largest gradient norm R in the region, ``G2 = (R + L noise2^(1/2))^2 + sigma2``.
 
     Examples
     --------

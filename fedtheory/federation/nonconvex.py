@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NoReturn, final
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
@@ -11,8 +11,7 @@ import numpy.typing as npt
 from fedtheory._support import validate
 from fedtheory._support.summary import Displayed, Summary
 from fedtheory._support.validate import Array
-from fedtheory.errors import AssumptionViolated
-from fedtheory.federation._models import models_of
+from fedtheory.federation._models import lacking, models_of
 
 __all__ = ["NonconvexFederation"]
 
@@ -98,30 +97,15 @@ class NonconvexFederation(Displayed):
         """Smallest value of F, 0."""
         return 0.0
 
-    @property
-    def local_minimizers(self) -> NoReturn:
-        """Raise AssumptionViolated: a tilted client has none."""
-        self._lacks("a minimum of every client needs clients without tilts, which are unbounded below")
-
-    @property
-    def local_minima(self) -> NoReturn:
-        """Raise AssumptionViolated: a tilted client has none."""
-        self._lacks("a minimum of every client needs clients without tilts, which are unbounded below")
-
-    @property
-    def objective_gap(self) -> NoReturn:
-        """Raise AssumptionViolated: it needs the local minima."""
-        self._lacks("an objective gap needs clients without tilts, which are unbounded below")
+    local_minimizers = lacking("local minimizers need clients without tilts, which are unbounded below")
+    local_minima = lacking("local minima need clients without tilts, which are unbounded below")
+    objective_gap = lacking("an objective gap needs clients without tilts, which are unbounded below")
+    strong_convexity = lacking("strong convexity needs convex clients")
 
     @property
     def smoothness(self) -> float:
         """Known smoothness constant L of all clients, ``2 max_j a_j``."""
         return float(2 * self.amplitudes.max())
-
-    @property
-    def strong_convexity(self) -> NoReturn:
-        """Raise AssumptionViolated: no F_k is convex."""
-        self._lacks("strong convexity needs convex clients")
 
     @property
     def dissimilarity(self) -> float:
@@ -131,10 +115,6 @@ class NonconvexFederation(Displayed):
     @property
     def _summary(self) -> Summary:
         return Summary("NonconvexFederation", {"num_clients": self.num_clients, "dim": self.dim})
-
-    def _lacks(self, wanted: str) -> NoReturn:
-        message = f"{wanted}, got tilted wells"
-        raise AssumptionViolated(message)
 
 
 def _moderate(name: str, value: npt.ArrayLike, **form: Any) -> Array:

@@ -21,10 +21,9 @@ from fedtheory.federation._models import models_of
 
 __all__ = ["LossFederation"]
 
-# Central differences with such a large step give ten correct digits for a smooth function.
-_STEP = 2.0**-17
-# One of these step sizes suits losses with large third derivatives, or losses much larger than their gradients.
-_STEPS = (2.0**-8, _STEP, 2.0**-26)
+# Steps of central differences; one of them suits losses with large third derivatives, or losses much larger than their
+# gradients.
+_STEPS = (2.0**-8, 2.0**-17, 2.0**-26)
 # A loss is a sum of many numbers.
 _ROUNDINGS = 64
 
@@ -114,17 +113,6 @@ class LossFederation(Displayed):
         """Gradient of F at models of shape (..., v); returns shape (..., v)."""
         found: Array = np.einsum("...kv,k->...v", self.gradients(w), self.weights)
         return found
-
-    def gradient_error(self, w: npt.ArrayLike) -> float:
-        """Largest relative difference between gradients and difference quotients of the losses at a model.
-
-        It is about 1e-9 for the gradient of a smooth loss, and about 1 for a wrong gradient.
-        """
-        model = validate.array("w", w, shape=(self.dim,))
-        steps = _STEP * np.eye(self.dim)
-        quotients = (self.losses(model + steps) - self.losses(model - steps)).T / (2 * _STEP)
-        size = float(np.abs(quotients).max())
-        return float(np.abs(self.gradients(model) - quotients).max()) / (size or 1.0)
 
     @cached_property
     def checked_functions(self) -> tuple[Callable[..., Any], Callable[..., Any]]:

@@ -6,26 +6,25 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 from numbers import Integral
-from typing import Any, NoReturn, final
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
-from fedtheory._support.cached import cached_property
-from fedtheory._support.summary import Displayed, Summary
+from fedtheory._support.summary import Summary
 from fedtheory._support.validate import Array
-from fedtheory.errors import AssumptionViolated
 from fedtheory.federation._cross_entropy import residuals, sample_losses
-from fedtheory.federation.client_data import FederatedData, Labels
-from fedtheory.federation.sampled import accuracy, at_each, checked_data, checked_weights, client_means, with_constant
+from fedtheory.federation._models import lacking
+from fedtheory.federation.client_data import FederatedData
+from fedtheory.federation.sampled import Labeled, at_each, checked_data, checked_weights, client_means, with_constant
 
 __all__ = ["PerceptronFederation"]
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class PerceptronFederation(Displayed):
+class PerceptronFederation(Labeled):
     """Clients with the mean cross-entropy of a network, ``F_k(w) = 1/n_k sum_i l(z(x_i), y_i) + l2/2 ||w||^2``.
 
     Each hidden layer maps its input a to ``max(0, W (a, 1))``, the last layer to the logits ``z = W (a, 1)``, and
@@ -71,11 +70,6 @@ class PerceptronFederation(Displayed):
         object.__setattr__(self, "l2", validate.double("l2", validate.nonnegative("l2", self.l2)))
 
     @property
-    def num_clients(self) -> int:
-        """Number of clients K."""
-        return self.data.num_clients
-
-    @property
     def shapes(self) -> tuple[tuple[int, int], ...]:
         """Shapes of the W in the order of the layers."""
         widths = (self.data.num_features, *self.hidden, self.data.num_classes)
@@ -86,16 +80,6 @@ class PerceptronFederation(Displayed):
         """Number of model parameters v."""
         return sum(prod(shape) for shape in self.shapes)
 
-    @property
-    def sample_counts(self) -> Labels:
-        """Number of training samples of each client, shape (K,)."""
-        return self.data.sample_counts
-
-    @cached_property
-    def inputs(self) -> Array:
-        """Training features with the constant 1 as last column, shape (N, f + 1)."""
-        return with_constant(self.data.features)
-
     def initial(self, rng: int | np.random.SeedSequence | np.random.Generator = 0) -> Array:
         """Draw an initial model, shape (v,); entries of a W on i inputs are uniform in ``[-1/sqrt(i), 1/sqrt(i)]``.
 
@@ -105,63 +89,17 @@ class PerceptronFederation(Displayed):
         layers = [generator.uniform(-1.0, 1.0, shape) / np.sqrt(shape[1] - 1) for shape in self.shapes]
         return np.concatenate([layer.ravel() for layer in layers])
 
-    def losses(self, w: npt.ArrayLike) -> Array:
-        """All F_k at models of shape (..., v); returns shape (..., K)."""
-        return at_each(w, self.dim, self._losses, (self.num_clients,))
-
-    def loss(self, w: npt.ArrayLike) -> Any:
-        """F at models of shape (..., v); returns shape (...), a float for one model."""
-        return np.asarray(self.losses(w) @ self.weights)[()]
-
-    def gradients(self, w: npt.ArrayLike) -> Array:
-        """Gradients of all F_k at models of shape (..., v); returns shape (..., K, v)."""
-        return at_each(w, self.dim, self._gradients, (self.num_clients, self.dim))
-
     def gradient(self, w: npt.ArrayLike) -> Array:
         """Gradient of F at models of shape (..., v); returns shape (..., v)."""
         return at_each(w, self.dim, lambda model: self.weights @ self._gradients(model), (self.dim,))
 
-    def accuracy(self, w: npt.ArrayLike, *, held_out: bool = True) -> Array:
-        """Share of the samples whose largest logit is that of their label, at models of shape (..., v); shape (...).
-
-        ValueError if no sample is held out; ``held_out=False`` uses the training samples.
-        """
-        return accuracy(self.data, self.dim, self._logits, w, held_out=held_out)
-
-    @property
-    def minimizer(self) -> NoReturn:
-        """Not available: F is not convex."""
-        self._lacks("a minimizer")
-
-    @property
-    def minimum(self) -> NoReturn:
-        """Not available: F is not convex."""
-        self._lacks("a minimum")
-
-    @property
-    def local_minimizers(self) -> NoReturn:
-        """Not available: the F_k are not convex."""
-        self._lacks("local minimizers")
-
-    @property
-    def local_minima(self) -> NoReturn:
-        """Not available: the F_k are not convex."""
-        self._lacks("local minima")
-
-    @property
-    def objective_gap(self) -> NoReturn:
-        """Not available: it needs the minima."""
-        self._lacks("an objective gap")
-
-    @property
-    def smoothness(self) -> NoReturn:
-        """Does not exist: slopes jump where a ReLU's input is 0, and grow with the model."""
-        self._lacks("a smoothness constant")
-
-    @property
-    def strong_convexity(self) -> NoReturn:
-        """Does not exist: F is not convex."""
-        self._lacks("a strong convexity constant")
+    minimizer = lacking("a minimizer needs a convex, smooth objective")
+    minimum = lacking("a minimum needs a convex, smooth objective")
+    local_minimizers = lacking("local minimizers need a convex, smooth objective")
+    local_minima = lacking("local minima need a convex, smooth objective")
+    objective_gap = lacking("an objective gap needs a convex, smooth objective")
+    smoothness = lacking("a smoothness constant needs a convex, smooth objective")
+    strong_convexity = lacking("a strong convexity constant needs a convex, smooth objective")
 
     @property
     def _summary(self) -> Summary:
@@ -173,10 +111,6 @@ class PerceptronFederation(Displayed):
         }
         rows |= {"hidden": self.hidden, "dim": self.dim, "l2": self.l2}
         return Summary("PerceptronFederation", rows | ({"dropout": self.dropout} if any(self.dropout) else {}))
-
-    def _lacks(self, wanted: str) -> NoReturn:
-        message = f"{wanted} needs a convex, smooth objective, got a perceptron with hidden layers {self.hidden}"
-        raise AssumptionViolated(message)
 
     def _matrices(self, model: Array) -> list[Array]:
         cuts = np.cumsum([prod(shape) for shape in self.shapes])[:-1]

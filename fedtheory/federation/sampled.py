@@ -1,17 +1,19 @@
 """Shared parts of federations of labeled samples: validation, means over a client's samples, accuracy."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
+from fedtheory._support.cached import cached_property
+from fedtheory._support.summary import Displayed
 from fedtheory._support.validate import Array
 from fedtheory.federation._models import models_of
-from fedtheory.federation.client_data import FederatedData
+from fedtheory.federation.client_data import FederatedData, Labels
 
-__all__ = ["accuracy", "at_each", "checked_data", "checked_weights", "client_means", "with_constant"]
+__all__ = ["Labeled", "at_each", "checked_data", "checked_weights", "client_means", "with_constant"]
 
 _LARGEST_FEATURE = 1e100
 
@@ -56,17 +58,59 @@ def at_each(w: npt.ArrayLike, dim: int, function: Callable[[Array], Any], shape:
     return np.array(values, dtype=np.float64).reshape((*models.shape[:-1], *shape))
 
 
-def accuracy(
-    data: FederatedData, dim: int, logits: Callable[[Array, Array], Array], w: npt.ArrayLike, *, held_out: bool
-) -> Array:
-    """Return the share of samples whose label has the largest logit; ``logits(model, inputs)`` have shape (n, C)."""
-    if not validate.boolean("held_out", held_out):
-        features, labels = data.features, data.labels
-    elif data.test_labels.size:
-        features, labels = data.test_features, data.test_labels
-    else:
-        message = "accuracy needs held-out samples (held_out=False uses the training samples), got none"
-        raise ValueError(message)
-    inputs = with_constant(features)
-    shares = at_each(w, dim, lambda model: np.mean(np.argmax(logits(model, inputs), axis=1) == labels), ())
-    return np.asarray(shares)[()]
+class Labeled(Displayed, Protocol):
+    """Clients with the mean of a loss of their labeled samples, as a function of the logits."""
+
+    data: FederatedData
+    weights: Array
+
+    @property
+    def dim(self) -> int:
+        """Number of model parameters v."""
+
+    def _losses(self, model: Array) -> Array: ...
+    def _gradients(self, model: Array) -> Array: ...
+    def _logits(self, model: Array, inputs: Array) -> Array: ...
+
+    @property
+    def num_clients(self) -> int:
+        """Number of clients K."""
+        return self.data.num_clients
+
+    @property
+    def sample_counts(self) -> Labels:
+        """Number of training samples of each client, shape (K,)."""
+        return self.data.sample_counts
+
+    @cached_property
+    def inputs(self) -> Array:
+        """Training features with the constant 1 as last column, shape (N, f + 1)."""
+        return with_constant(self.data.features)
+
+    def losses(self, w: npt.ArrayLike) -> Array:
+        """All F_k at models of shape (..., v); returns shape (..., K)."""
+        return at_each(w, self.dim, self._losses, (self.num_clients,))
+
+    def loss(self, w: npt.ArrayLike) -> Any:
+        """F at models of shape (..., v); returns shape (...), a float for one model."""
+        return np.asarray(self.losses(w) @ self.weights)[()]
+
+    def gradients(self, w: npt.ArrayLike) -> Array:
+        """Gradients of all F_k at models of shape (..., v); returns shape (..., K, v)."""
+        return at_each(w, self.dim, self._gradients, (self.num_clients, self.dim))
+
+    def accuracy(self, w: npt.ArrayLike, *, held_out: bool = True) -> Array:
+        """Share of the samples whose largest logit is that of their label, at models of shape (..., v); shape (...).
+
+        ValueError if no sample is held out; ``held_out=False`` uses the training samples.
+        """
+        if not validate.boolean("held_out", held_out):
+            features, labels = self.data.features, self.data.labels
+        elif self.data.test_labels.size:
+            features, labels = self.data.test_features, self.data.test_labels
+        else:
+            message = "accuracy needs held-out samples (held_out=False uses the training samples), got none"
+            raise ValueError(message)
+        inputs = with_constant(features)
+        shares = at_each(w, self.dim, lambda one: np.mean(np.argmax(self._logits(one, inputs), axis=1) == labels), ())
+        return np.asarray(shares)[()]

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.cached import cached_property
-from fedtheory._support.summary import Displayed, Summary
+from fedtheory._support.summary import Summary
 from fedtheory._support.threads import pinned
 from fedtheory._support.validate import Array
 from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.federation._cross_entropy import CrossEntropy, residuals, sample_losses
-from fedtheory.federation.client_data import FederatedData, Labels
-from fedtheory.federation.sampled import accuracy, at_each, checked_data, checked_weights, client_means, with_constant
+from fedtheory.federation.client_data import FederatedData
+from fedtheory.federation.sampled import Labeled, at_each, checked_data, checked_weights, client_means
 
 __all__ = ["SoftmaxFederation"]
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class SoftmaxFederation(Displayed):
+class SoftmaxFederation(Labeled):
     """Clients with the mean cross-entropy of their samples, ``F_k(W) = 1/n_k sum_i l(W x_i, y_i) + l2/2 ||W||^2``.
 
     Here ``l(z, y) = logsumexp(z) - z_y``. A constant feature 1 is appended to every sample, whose weights are the
@@ -61,36 +61,9 @@ class SoftmaxFederation(Displayed):
         object.__setattr__(self, "l2", validate.double("l2", validate.nonnegative("l2", self.l2)))
 
     @property
-    def num_clients(self) -> int:
-        """Number of clients K."""
-        return self.data.num_clients
-
-    @property
     def dim(self) -> int:
         """Number of model parameters ``v = C (f + 1)``."""
         return self.data.num_classes * (self.data.num_features + 1)
-
-    @property
-    def sample_counts(self) -> Labels:
-        """Number of training samples of each client, shape (K,)."""
-        return self.data.sample_counts
-
-    @cached_property
-    def inputs(self) -> Array:
-        """Training features with the constant 1 as last column, shape (N, f + 1)."""
-        return with_constant(self.data.features)
-
-    def losses(self, w: npt.ArrayLike) -> Array:
-        """All F_k at models of shape (..., v); returns shape (..., K)."""
-        return at_each(w, self.dim, self._losses, (self.num_clients,))
-
-    def loss(self, w: npt.ArrayLike) -> Any:
-        """F at models of shape (..., v); returns shape (...), a float for one model."""
-        return np.asarray(self.losses(w) @ self.weights)[()]
-
-    def gradients(self, w: npt.ArrayLike) -> Array:
-        """Gradients of all F_k at models of shape (..., v); returns shape (..., K, v)."""
-        return at_each(w, self.dim, self._gradients, (self.num_clients, self.dim))
 
     def gradient(self, w: npt.ArrayLike) -> Array:
         """Gradient of F at models of shape (..., v); returns shape (..., v)."""
@@ -100,13 +73,6 @@ class SoftmaxFederation(Displayed):
         """``F(w) - F*`` at models of shape (..., v), at least 0; returns shape (...)."""
         # F* is the loss of a computed minimizer, so that rounding may make the difference slightly negative.
         return np.asarray(np.maximum(self.loss(w) - self.minimum, 0.0))[()]
-
-    def accuracy(self, w: npt.ArrayLike, *, held_out: bool = True) -> Array:
-        """Share of the samples whose largest logit is that of their label, at models of shape (..., v); shape (...).
-
-        ValueError if no sample is held out; ``held_out=False`` uses the training samples.
-        """
-        return accuracy(self.data, self.dim, self._logits, w, held_out=held_out)
 
     @cached_property
     @pinned
@@ -153,34 +119,17 @@ class SoftmaxFederation(Displayed):
         self._needs_ridge("a strong convexity constant")
         return self.l2
 
-    def minibatch_variances(self, batch_size: int, w: npt.ArrayLike) -> Array:
-        """``E ||g_k - grad F_k(w)||^2`` of a uniform mini-batch without replacement, exact at the given models.
-
-        Models of shape (..., v) give the shape (..., K). The variance is ``(n_k - b) / (b (n_k - 1))`` times that of
-        one sample's gradient, b being ``min(batch_size, n_k)``.
-        """
-        factors = self._batch_factors(batch_size)
-        norms2 = np.sum(self.inputs**2, axis=1)
-
-        def variances(model: Array) -> Array:
-            r = residuals(self._logits(model, self.inputs), self.data.labels)
-            second_moments = client_means(self.data, np.sum(r**2, axis=1) * norms2)
-            means = self._gradients(model) - self.l2 * model
-            spread: Array = np.maximum(second_moments - np.sum(means**2, axis=1), 0.0)
-            return factors * spread
-
-        return at_each(w, self.dim, variances, (self.num_clients,))
-
     def minibatch_variance(self, batch_size: int) -> float:
         """Upper bound sigma2 of ``E ||g_k - grad F_k(w)||^2`` for every client and every model w.
 
         A sample's gradient is ``(q - e_y) x'`` plus the common ridge term, and ``||q - e_y||^2 <= 2``. The variance is
         at most ``max_k (n_k - b) / (b (n_k - 1)) 2/n_k sum_i ||x_i||^2``, where x_i includes the constant feature and b
         is ``min(batch_size, n_k)``.
-        ``minibatch_variances`` is exact at a model.
         """
-        second_moments = client_means(self.data, 2.0 * np.sum(self.inputs**2, axis=1))
-        return float(np.max(self._batch_factors(batch_size) * second_moments))
+        counts = self.sample_counts
+        size = np.minimum(validate.size("batch_size", batch_size), counts)
+        factors = (counts - size) / (size * np.maximum(counts - 1, 1))
+        return float(np.max(factors * client_means(self.data, 2.0 * np.sum(self.inputs**2, axis=1))))
 
     def gradient_bound(self, initial: npt.ArrayLike) -> float:
         """Upper bound G2 of ``E ||g_k||^2``, for every client and batch size, along every run from ``initial``.
@@ -228,12 +177,6 @@ class SoftmaxFederation(Displayed):
         cuts = self.data.offsets[1:-1]
         parts = zip(np.split(r, cuts), np.split(self.inputs, cuts), strict=True)
         return np.array([(part.T @ x).ravel() / len(x) for part, x in parts]) + self.l2 * model
-
-    def _batch_factors(self, batch_size: int) -> Array:
-        counts = self.sample_counts
-        size = np.minimum(validate.size("batch_size", batch_size), counts)
-        factors: Array = (counts - size) / (size * np.maximum(counts - 1, 1))
-        return factors
 
     def _needs_ridge(self, wanted: str) -> None:
         if self.l2 == 0:

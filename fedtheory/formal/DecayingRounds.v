@@ -1,4 +1,4 @@
-(** Power-of-Choice without bounded gradients, with steps 1/(mu (t + gamma)): Theorem P of the theory pages. *)
+(** Power-of-Choice without bounded gradients, with steps 1/(mu (t + gamma)): the theory page Worst cases. *)
 
 From FedTheory Require Export WholeRuns.
 

@@ -5,6 +5,9 @@ that of a proof that a bound is false as stated, and `PRINTED` the theorems abou
 Coq's standard library.
 """
 
+from typing import TYPE_CHECKING
+
+from fedtheory._support import lazy
 from fedtheory.formal.theorems import (
     AXIOMS,
     FOLDER,
@@ -18,3 +21,6 @@ from fedtheory.formal.theorems import (
 )
 
 __all__ = ["AXIOMS", "FOLDER", "FOUNDATION", "PRINTED", "PROVED", "REFUTED", "PrintedForm", "Theorem", "proof_of"]
+
+if not TYPE_CHECKING:  # a type checker would accept any name if it saw __getattr__
+    __getattr__ = lazy.unknown_in(__name__)

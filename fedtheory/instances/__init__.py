@@ -5,7 +5,7 @@ Modules are imported on first use.
 
 from typing import TYPE_CHECKING
 
-import lazy_loader
+from fedtheory._support import lazy
 
 if TYPE_CHECKING:
     from fedtheory.instances.draws import draw_federation as draw_federation
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fedtheory.instances.vectors import combination as combination
     from fedtheory.instances.vectors import vector as vector
 else:  # a type checker would accept any name if it saw __getattr__
-    __getattr__, __dir__, __all__ = lazy_loader.attach(
+    __getattr__, __dir__, __all__ = lazy.attach(
         __name__,
         submod_attrs={
             "draws": ["draw_federation", "draw_model", "draw_noise"],

@@ -343,6 +343,25 @@ _ERROR_FEEDBACK: dict[str, Law] = {
     "initial_potential": lambda c: c.positive(),
 }
 
+_FEDOPT: dict[str, Law] = {
+    "epsilon": lambda c: c.positive(2),
+    "initial_gap": lambda c: c.positive() ** 2 / (2 * c["L"]),  # with a rational root of 2 L times it
+    "adaptive_step_size": lambda c: 2 * c.share() * c["epsilon"] / (c["step_size"] * c["L"]),
+}
+
+
+def _longest_delayed_step(c: Constants) -> Q:
+    """Return the end of the step sizes for which delayed steps converge."""
+    end = 2 / (c["L"] + c["mu"])
+    return Q(end if c["largest_delay"] == 0 else min(end, c["mu"] / (c["largest_delay"] * c["L"] ** 2)))
+
+
+_DELAYED: dict[str, Law] = {
+    "largest_delay": lambda c: c.whole(1, 3),
+    "longest_step": _longest_delayed_step,
+    "step_size": lambda c: c.share() * c["longest_step"],
+}
+
 _FEDPROX: dict[str, Law] = {
     "gradient2": lambda c: c.positive(),
     "negative_curvature": lambda c: c["L"] * c.share(),
@@ -392,6 +411,8 @@ LAWS_OF_PAPERS: dict[str, dict[str, Law]] = {
     "participation": _PARTICIPATION,
     "fedexp": _FEDEXP,
     "error-feedback": _ERROR_FEEDBACK,
+    "fedopt": _FEDOPT,
+    "delayed": _DELAYED,
     "fedprox": _FEDPROX,
     "local-gd": _LOCAL_GD,
     "scaffold": _SCAFFOLD,

@@ -1,84 +1,13 @@
-"""SCAFFOLD and Scaffnew on quadratics in exact arithmetic."""
+"""Scaffnew on quadratics in exact arithmetic."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
-from fedtheory.arithmetic.matrices import solved
 from fedtheory.instances.federations import RationalQuadratics
-from fedtheory.instances.vectors import Vector, combination, inner, norm2, vector
+from fedtheory.instances.vectors import Vector, combination, inner, norm2
 
 __all__: list[str] = []
-
-
-@final
-@dataclass(frozen=True)
-class Controlled:
-    """The state of SCAFFOLD: the model, the server's control variate, and the clients'."""
-
-    model: Vector
-    server: Vector
-    clients: tuple[Vector, ...]
-
-
-def scaffold_round(
-    fed: RationalQuadratics, state: Controlled, *, step_size: Fraction, local_steps: int, option: int = 2
-) -> Controlled:
-    """Return the state after a round of all clients."""
-    x, ends, means = state.model, [], []
-    for k, c_k in enumerate(state.clients):
-        y = x
-        for _ in range(local_steps):
-            y -= step_size * (fed.gradient(k, y) + state.server - c_k)
-        ends.append(y)
-        means.append((x - y) / (local_steps * step_size) + c_k - state.server)
-    variates = fed.gradients(x) if option == 1 else tuple(means)
-    moves = [new - old for new, old in zip(variates, state.clients, strict=True)]
-    return Controlled(combination(fed.weights, ends), state.server + combination(fed.weights, moves), variates)
-
-
-def control_potential(fed: RationalQuadratics, state: Controlled, weight: Fraction) -> Fraction:
-    """Return ``|w - w*|^2 + weight mean |c_k - c - grad F_k(w*)|^2``."""
-    pairs = zip(state.clients, fed.gradients(fed.minimizer), strict=True)
-    errors = [norm2(c_k - state.server - h) for c_k, h in pairs]
-    return norm2(state.model - fed.minimizer) + weight * inner(fed.weights, errors)
-
-
-def scaffold_limit(
-    fed: RationalQuadratics, offset: Vector, *, step_size: Fraction, local_steps: int, option: int = 2
-) -> Vector:
-    """Return the stationary model for a server's control variate that differs from the clients' mean by ``offset``.
-
-    The offset does not change in a round.
-    """
-    size, limit = fed.num_clients + 1, []
-    for i in range(fed.dim):
-        round_ = _round_of_coordinate(fed, i, offset[i], step_size, local_steps, option)
-        still = round_([Fraction(0)] * size)
-        columns = [round_([Fraction(int(r == c)) for r in range(size)]) for c in range(size)]
-        system = [[int(r == c) - columns[c][r] + still[r] for c in range(size)] for r in range(size)]
-        limit.append(solved(system, still)[0])
-    return Vector(limit)
-
-
-def _round_of_coordinate(
-    fed: RationalQuadratics, i: int, offset: Fraction, step_size: Fraction, local_steps: int, option: int
-) -> Callable[[Sequence[Fraction]], list[Fraction]]:
-    """Return the affine map of a round on (x, c_1, ..., c_K) in one coordinate; coordinates do not interact."""
-    one = replace(
-        fed, curvatures=tuple(vector(h[i]) for h in fed.curvatures), centers=tuple(vector(c[i]) for c in fed.centers)
-    )
-
-    def move(flat: Sequence[Fraction]) -> list[Fraction]:
-        server = vector(inner(fed.weights, flat[1:]) + offset)
-        state = Controlled(vector(flat[0]), server, tuple(vector(c) for c in flat[1:]))
-        after = scaffold_round(one, state, step_size=step_size, local_steps=local_steps, option=option)
-        return [after.model[0], *(c[0] for c in after.clients)]
-
-    return move
 
 
 @final

@@ -30,9 +30,9 @@ def format_run(run: Run, **more: Any) -> dict[str, Any]:
 
     >>> from fedtheory.instances.runs import two_parabolas
     >>> from fedtheory.instances.vectors import vector
-    >>> numbers = format_run(two_parabolas(vector(1), local_steps=3), law="all")
+    >>> numbers = format_run(two_parabolas(vector(1, 1)), law="all")
     >>> numbers["centers"], numbers["law"], numbers["num_steps"], numbers["first_step_size"], numbers["noise"]
-    ('(0), (1)', 'all', 3, '1/4', '(0) with probability 1')
+    ('(0), (1)', 'all', 2, '1/4', '(0) with probability 1')
     """
     return {
         **format_federation(run.federation),

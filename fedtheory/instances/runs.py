@@ -101,9 +101,6 @@ class RationalRun:
         Gradient noise, drawn independently for each copy and step.
     weigh
         Aggregation coefficients of a selection.
-    aggregate
-        ``models``: the sum of coefficient times local model; ``deltas``: the server's model plus the sum of coefficient
-        times local change. They differ when the coefficients do not sum to 1.
     """
 
     federation: RationalQuadratics
@@ -114,7 +111,6 @@ class RationalRun:
     num_steps: int
     noise: Noise
     weigh: Callable[[Selection], Vector] = mean_weights
-    aggregate: str = "models"
 
     @property
     def sigma2(self) -> Fraction:
@@ -126,9 +122,7 @@ class RationalRun:
         return self.select(model).map(self._cohort)
 
     def _cohort(self, chosen: Selection) -> Cohort:
-        coefficients = self.weigh(chosen)
-        stays = self.aggregate == "deltas" or not chosen
-        return Cohort(chosen, coefficients, 1 - sum(coefficients, start=Fraction(0)) if stays else Fraction(0))
+        return Cohort(chosen, self.weigh(chosen), Fraction(not chosen))
 
     def end(self, at: Snapshot) -> Law[Vector]:
         """Return the law of the server's next model, the average."""
@@ -260,7 +254,7 @@ def drawn_averages(run: AlignedRun, at: Snapshot) -> Law[Vector]:
     return with_replacement(run.shares[:first], run.num_draws).map(average)
 
 
-def two_parabolas(thresholds: Vector, local_steps: int = 1, num_draws: int = 0) -> AlignedRun:
+def two_parabolas(thresholds: Vector, num_draws: int = 0) -> AlignedRun:
     """Priority client w^2/2, another client (w - 1)^2/2 of the same size, started at w* = 0, gamma = 8 steps.
 
     The other client's gap is 1/2, so that it is included below the threshold 1: one step of 1/4 moves it to 1/4.
@@ -276,7 +270,7 @@ def two_parabolas(thresholds: Vector, local_steps: int = 1, num_draws: int = 0) 
         federation=prioritized((one, one), (zero, one), vector(1, 1), 1, vector(0, 0)),
         shares=vector(1, 1),
         thresholds=thresholds,
-        local_steps=local_steps,
+        local_steps=1,
         step_size=lambda step: Fraction(2, step + 8),
         initial=zero,
         noise=no_noise(1),

@@ -215,43 +215,26 @@ class SampledRound:
         return combination(self.weights, self.gradients())
 
 
-class QuadraticRound(NamedTuple):
-    """A round on quadratics, and the numbers that define it."""
-
-    round: SampledRound
-    federation: RationalQuadratics
-    instance: dict[str, Any]
-
-
-class WellsRound(NamedTuple):
-    """A round on non-convex clients, and the numbers that define it."""
-
-    round: SampledRound
-    clients: Wells
-    instance: dict[str, Any]
-
-
-def draw_quadratic_round(rng: np.random.Generator, *, longest_round: int = 1, flat: bool = False) -> QuadraticRound:
-    """Draw a round on two or three quadratics: DSGD with steps up to 10/L, or FedAvg with allowed steps.
-
-    With ``flat`` the first client has no curvature along the first coordinate.
-    """
-    fed, local_steps = draw_federation(rng, flat=flat), whole(rng, 1, longest_round)
+def draw_quadratic_round(
+    rng: np.random.Generator, *, longest_round: int = 1
+) -> tuple[SampledRound, RationalQuadratics, dict[str, Any]]:
+    """Draw a round on quadratics and format it: DSGD with steps up to 10/L, or FedAvg with allowed steps."""
+    fed, local_steps = draw_federation(rng), whole(rng, 1, longest_round)
     law = _draw_sampling(rng, fed.num_clients, fed.dim)
     model = fed.minimizer if whole(rng, 0, 4) == 0 else draw_model(rng, fed.dim)
     drawn = _draw_round(rng, fed, model, law, local_steps, longest_round, longest_step=10)
-    return QuadraticRound(drawn, fed, {**format_federation(fed), **_format_round(drawn, law.text)})
+    return drawn, fed, {**format_federation(fed), **_format_round(drawn, law.text)}
 
 
-def draw_wells_round(rng: np.random.Generator, *, longest_round: int = 1) -> WellsRound:
-    """Draw a round on two or three non-convex clients; DSGD with steps up to 4/L, or FedAvg with allowed steps."""
+def draw_wells_round(rng: np.random.Generator, *, longest_round: int = 1) -> tuple[SampledRound, Wells, dict[str, Any]]:
+    """Draw a round on non-convex clients and format it: DSGD with steps up to 4/L, or FedAvg with allowed steps."""
     clients = draw_wells(rng, whole(rng, 2, 3))
     local_steps = whole(rng, 1, longest_round)
     law = _draw_sampling(rng, len(clients.weights))
     model = vector(Fraction(whole(rng, -8, 8), 4))
     drawn = _draw_round(rng, clients, model, law, local_steps, longest_round, longest_step=4)
     numbers = {name: str(getattr(clients, name)) for name in ("amplitudes", "centers", "slopes", "weights")}
-    return WellsRound(drawn, clients, {**numbers, **_format_round(drawn, law.text)})
+    return drawn, clients, {**numbers, **_format_round(drawn, law.text)}
 
 
 def draw_wells(rng: np.random.Generator, num_clients: int) -> Wells:

@@ -99,26 +99,6 @@ class StationaryPoints:
         effective = inner(self.weights, [Fraction(t) for t in counts])
         return model + combination([effective * p / t for p, t in zip(self.weights, counts, strict=True)], moves)
 
-    def bias(self, local_steps: int) -> tuple[Vector, Vector]:
-        r"""Return e1 and e2 of ``w(eta) = w* + eta e1 + eta^2 e2 + O(eta^3)``, averaging with equal local steps.
-
-        With ``A = sum p_k H_k``, ``a = (tau - 1)/2`` and ``b = (tau - 1)(tau - 2)/6``: ``e1 = a A^-1 sum p_k H_k h_k``
-        and ``e2 = A^-1 (a (sum p_k H_k^2) e1 - b sum p_k H_k^2 h_k)``, h_k the gradients at the minimizer.
-        """
-        tau = validate.count("local_steps", local_steps)
-        a, b = Fraction(tau - 1, 2), Fraction((tau - 1) * (tau - 2), 6)
-        squares = tuple(_product(h, h) for h in self.hessians)
-        mean = _mixed(self.weights, self.hessians)
-        first = Vector(solved(mean, a * self._sum(self.hessians)))
-        second = a * _times(_mixed(self.weights, squares), first) - b * self._sum(squares)
-        return first, Vector(solved(mean, second))
-
-    def normalized_bias(self, local_steps: Sequence[int]) -> Vector:
-        """Return e1 of FedNova, ``A^-1 sum p_k (tau_k - 1)/2 H_k h_k``."""
-        halves = [Fraction(t - 1, 2) for t in self._counts(local_steps)]
-        pulled = [a * _times(h, g) for a, h, g in zip(halves, self.hessians, self.gradients, strict=True)]
-        return Vector(solved(_mixed(self.weights, self.hessians), combination(self.weights, pulled)))
-
     def inconsistent_minimizer(self, local_steps: Sequence[int]) -> Vector:
         """Return the limit of averaging for short steps, the minimizer of ``sum p_k tau_k F_k``."""
         counts = self._counts(local_steps)
@@ -145,9 +125,6 @@ class StationaryPoints:
     def _rest(self, weights: Sequence[Fraction], pulls: Sequence[Matrix]) -> Vector:
         moved = [_times(pull, a) for pull, a in zip(pulls, self.centers, strict=True)]
         return Vector(solved(_mixed(weights, pulls), combination(weights, moved)))
-
-    def _sum(self, matrices: Sequence[Matrix]) -> Vector:
-        return combination(self.weights, [_times(h, g) for h, g in zip(matrices, self.gradients, strict=True)])
 
 
 def _times(matrix: Matrix, x: Vector) -> Vector:

@@ -1,20 +1,22 @@
-"""Methods beyond averaging: control variates, server momentum, error feedback, compression, random communication.
+"""Methods beyond averaging: control variates, adaptive server steps, delays, error feedback, random communication.
 
 Modules are imported on first use.
 """
 
 from typing import TYPE_CHECKING
 
-import lazy_loader
+from fedtheory._support import lazy
 
-__getattr__, __dir__, __all__ = lazy_loader.attach(
+__getattr__, __dir__, __all__ = lazy.attach(
     __name__,
     submod_attrs={
         "compressed": ["EF21", "Compressed", "ErrorFeedback"],
         "compressors": ["Compressor", "RandK", "TopK"],
+        "delayed": ["Delayed"],
         "fedavgm": ["FedAvgM"],
         "feddyn": ["FedDyn"],
         "fednova": ["FedNova"],
+        "fedopt": ["FedOpt"],
         "rules": ["Method", "MethodRules"],
         "scaffnew": ["Scaffnew"],
         "scaffold": ["Scaffold"],
@@ -28,9 +30,11 @@ if TYPE_CHECKING:
     from fedtheory.methods.compressors import Compressor as Compressor
     from fedtheory.methods.compressors import RandK as RandK
     from fedtheory.methods.compressors import TopK as TopK
+    from fedtheory.methods.delayed import Delayed as Delayed
     from fedtheory.methods.fedavgm import FedAvgM as FedAvgM
     from fedtheory.methods.feddyn import FedDyn as FedDyn
     from fedtheory.methods.fednova import FedNova as FedNova
+    from fedtheory.methods.fedopt import FedOpt as FedOpt
     from fedtheory.methods.rules import Method as Method
     from fedtheory.methods.rules import MethodRules as MethodRules
     from fedtheory.methods.scaffnew import Scaffnew as Scaffnew

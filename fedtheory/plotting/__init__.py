@@ -1,5 +1,8 @@
 """Plots of errors, bounds and certified intervals."""
 
+from typing import TYPE_CHECKING
+
+from fedtheory._support import lazy
 from fedtheory.plotting.bound import bound_versus_error as bound_versus_error
 from fedtheory.plotting.bound import measured as measured
 from fedtheory.plotting.bound import theory as theory
@@ -11,3 +14,6 @@ from fedtheory.plotting.style import label_of as label_of
 from fedtheory.plotting.style import legend_below as legend_below
 from fedtheory.plotting.style import log_log as log_log
 from fedtheory.plotting.style import log_places as log_places
+
+if not TYPE_CHECKING:  # a type checker would accept any name if it saw __getattr__
+    __getattr__ = lazy.unknown_in(__name__)

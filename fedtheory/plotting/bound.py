@@ -82,8 +82,6 @@ def bound_versus_error(
     bounds: Mapping[Any, npt.ArrayLike],
     *,
     quantity: str = "gap",
-    exact: npt.ArrayLike | None = None,
-    floor: float | None = None,
 ) -> Axes:
     """Plot a measured error and bounds on it; return the Axes.
 
@@ -96,8 +94,6 @@ def bound_versus_error(
         `fedtheory.exact.bounds_over_rounds`. A bound that is infinite everywhere is named in the corner instead.
     quantity
         Quantity of the error. A bound (not a label) on another quantity or another model is refused.
-    exact, floor
-        The exact error, shape (n,), NaN where it is unknown, and the limit of the error for small steps.
 
     Examples
     --------
@@ -114,10 +110,6 @@ def bound_versus_error(
         message = f"error must be mean, lower and upper limits, got {len(sides)} entries"
         raise ValueError(message)
     measured(axes, x, *sides, label="measured mean, 95% band")
-    if exact is not None and not np.isnan(exact).all():
-        axes.plot(np.asarray(x), np.asarray(exact), color="black", linewidth=0.9, label="exact expectation")
-    if floor is not None:
-        axes.axhline(floor, color="black", linewidth=1.1, linestyle=":", label="error floor, small steps")
     vacuous = [label for label, values in bounds.items() if not np.isfinite(values).any()]
     if vacuous:
         note = "\n".join(f"{label}: infinite" for label in vacuous)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
+from fedtheory.plotting.style import COLORS, MARKERS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,8 +23,6 @@ def certified(
     upper: npt.ArrayLike,
     *,
     label: str,
-    color: str = "#0072B2",
-    marker: str = "o",
 ) -> Axes:
     """Plot certified intervals as a band with markers on both edges; return the Axes.
 
@@ -40,7 +39,7 @@ def certified(
     lower, upper = (validate.extended(name, values, shape=x.shape, gaps=True) for name, values in sides.items())
     if axes.get_yscale() == "log":
         lower = np.where(lower > 0, lower, np.nan)
-    axes.fill_between(x, lower, upper, color=color, alpha=0.25, linewidth=0)
-    axes.plot(x, upper, color=color, marker=marker, label=label)
-    axes.plot(x, lower, color=color, marker=marker)
+    axes.fill_between(x, lower, upper, color=COLORS[0], alpha=0.25, linewidth=0)
+    axes.plot(x, upper, color=COLORS[0], marker=MARKERS[0], label=label)
+    axes.plot(x, lower, color=COLORS[0], marker=MARKERS[0])
     return axes

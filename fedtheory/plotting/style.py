@@ -12,7 +12,6 @@ from fedtheory._support import validate
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-from fedtheory.theorem.paper import Paper
 from fedtheory.theorem.symbols import SYMBOLS
 
 __all__ = ["COLORS", "MARKERS", "appearance", "label_of", "legend_below", "log_log", "log_places"]
@@ -106,14 +105,12 @@ def log_places(length: int, count: int = 200) -> npt.NDArray[np.int64]:
 _RECORDED = {"gap": "F(w) - F^*", "loss": "F(w)"}
 
 
-def label_of(name: str, paper: Paper | None = None) -> str:
-    r"""Return the label of a name in figures: its letter in a glossary, or its words.
-
-    The letters are those of a paper, by default the most common ones.
+def label_of(name: str) -> str:
+    r"""Return the label of a name in figures: its most common letter, or its words.
 
     >>> label_of("rho_bar"), label_of("num_clients"), label_of("gap")
     ('$\\bar\\rho$', 'num clients', '$F(w) - F^*$')
     """
-    row = (SYMBOLS if paper is None else paper.glossary).get(name)
+    row = SYMBOLS.get(name)
     letter = _RECORDED.get(name, row.letter if row else "")
     return f"${letter}$" if letter else name.replace("_", " ")

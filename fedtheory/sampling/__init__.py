@@ -5,14 +5,12 @@ Modules are imported on first use, because only some of them need numba.
 
 from typing import TYPE_CHECKING
 
-import lazy_loader
+from fedtheory._support import lazy
 
-__getattr__, __dir__, __all__ = lazy_loader.attach(
+__getattr__, __dir__, __all__ = lazy.attach(
     __name__,
     submod_attrs={
         "aggregation_weights": [
-            "clustered_covariance",
-            "clustered_distributions",
             "multinomial_covariance",
             "uniform_covariance",
         ],
@@ -23,13 +21,11 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "optimal": ["optimal_probabilities"],
         "probability_matrices": ["estimator_variance", "smallest_uniform_v", "variance_bound"],
         "reference": ["rational_probabilities", "reference_probabilities", "solver_probabilities"],
-        "variances": ["expected_improvement_factor", "improvement_factor", "relative_improvement_factor", "variance"],
+        "variances": ["improvement_factor", "relative_improvement_factor", "variance"],
     },
 )
 
 if TYPE_CHECKING:
-    from fedtheory.sampling.aggregation_weights import clustered_covariance as clustered_covariance
-    from fedtheory.sampling.aggregation_weights import clustered_distributions as clustered_distributions
     from fedtheory.sampling.aggregation_weights import multinomial_covariance as multinomial_covariance
     from fedtheory.sampling.aggregation_weights import uniform_covariance as uniform_covariance
     from fedtheory.sampling.approximate import approximate_probabilities as approximate_probabilities
@@ -45,7 +41,6 @@ if TYPE_CHECKING:
     from fedtheory.sampling.reference import rational_probabilities as rational_probabilities
     from fedtheory.sampling.reference import reference_probabilities as reference_probabilities
     from fedtheory.sampling.reference import solver_probabilities as solver_probabilities
-    from fedtheory.sampling.variances import expected_improvement_factor as expected_improvement_factor
     from fedtheory.sampling.variances import improvement_factor as improvement_factor
     from fedtheory.sampling.variances import relative_improvement_factor as relative_improvement_factor
     from fedtheory.sampling.variances import variance as variance

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
@@ -127,6 +126,5 @@ def cohort_law(
     """
     given, ranked = validate.entries("weights", weights), validate.entries("losses", losses)
     validate.count("the number of weights", len(given), 1, _LARGEST)
-    doubles = np.array([validate.double("weights", weight) for weight in given])
-    validate.probability_vector("weights", doubles, normalize=True)
+    validate.probability_vector("weights", [validate.double("weights", one) for one in given], normalize=True)
     return power_of_choice(given, ranked, num_selected, num_candidates).map(frozenset)

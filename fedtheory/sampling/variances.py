@@ -13,7 +13,6 @@ from fedtheory.sampling.arguments import Numbers, checked_budget, checked_norms,
 from fedtheory.sampling.optimal import optimal_probabilities
 
 __all__ = [
-    "expected_improvement_factor",
     "improvement_factor",
     "relative_improvement_factor",
     "variance",
@@ -72,40 +71,29 @@ _TINY_BUDGET = 2.0**-500
 
 
 def improvement_factor(norms: npt.ArrayLike, expected_size: float) -> float:
-    r"""Optimal over uniform variance for given norms, shape (n,), and the budget m in (0, n]; alpha in [0, 1].
+    r"""Optimal over uniform variance for given norms, and the budget m in (0, n]; alpha in [0, 1].
 
-    ``alpha = V* / (((n - m) / m) sum_i t_i^2)``. It is 0 if and only if at most m norms are positive, and 1 if and only
-    if all norms are equal and m < n. By convention it is 0 if m = n or all norms are 0, since there is no variance.
-
-    This is the factor for one realization of the updates. The alpha of the theorems is a ratio of expectations; see
-    ``expected_improvement_factor``.
+    ``alpha = V* / (((n - m) / m) sum_i t_i^2)`` for norms of shape (n,). For samples of the norms, shape (samples, n),
+    it is the alpha of the theorems, the ratio of the expectations, which differs from the mean of the ratios. It is 0
+    if and only if at most m norms are positive, and 1 if and only if all norms are equal and m < n. By convention it is
+    0 if m = n or all norms are 0, since there is no variance.
 
     Source: Chen, Horvath and Richtarik (2022), Definition 11, eq. (15).
 
-    For norms 1, 2, 3 and m = 1: ``22 / (2 * 14) = 11/14``.
+    For norms 1, 2, 3 and m = 1: ``22 / (2 * 14) = 11/14``. Norms (1, 1, 1) have V* = 6 and the uniform variance 6,
+    norms (10, 1, 1) have V* = 42 and the uniform variance 204: the ratio of the expectations is 48 / 210.
 
     >>> round(improvement_factor([1.0, 2.0, 3.0], 1) * 14, 12)
     11.0
-    """
-    t = checked_norms(norms)
-    return expected_improvement_factor(t[None, :], expected_size)
-
-
-def expected_improvement_factor(norms: npt.ArrayLike, expected_size: float) -> float:
-    """Ratio of expectations ``E[V*] / E[((n - m) / m) sum_i t_i^2]`` over samples of the norms, in [0, 1].
-
-    It differs from the mean of the ratios, since large updates have more influence; it is 0 if there is no variance.
-    The norms have the shape (samples, n), and the budget m is in (0, n].
-
-    Source: Chen, Horvath and Richtarik (2022), Definition 11, eq. (15).
-
-    Norms (1, 1, 1) have V* = 6 and the uniform variance 6. Norms (10, 1, 1) have V* = 144 - 102 = 42 and the uniform
-    variance 204. The ratio of the expectations is 48 / 210.
-
-    >>> round(expected_improvement_factor([[1.0, 1.0, 1.0], [10.0, 1.0, 1.0]], 1) * 210, 12)
+    >>> round(improvement_factor([[1.0, 1.0, 1.0], [10.0, 1.0, 1.0]], 1) * 210, 12)
     48.0
     """
-    samples = _samples(norms)
+    samples = validate.array("norms", norms)
+    validate.nonnegative("norms", samples)
+    if samples.ndim not in (1, 2) or samples.size == 0:
+        message = f"norms must have shape (n,) or (samples, n), with at least one of each, got {samples.shape}"
+        raise ValueError(message)
+    samples = np.atleast_2d(samples)
     num_samples, num_clients = samples.shape
     m = checked_budget(expected_size, num_clients)
     weights = np.full(num_samples, 1 / num_samples)
@@ -135,12 +123,3 @@ def relative_improvement_factor(alpha: Any, num_clients: int, expected_size: Any
     n = validate.count("num_clients", num_clients)
     checked_budget(expected_size, n)
     return expected_size / (alpha * (n - expected_size) + expected_size)
-
-
-def _samples(norms: npt.ArrayLike) -> Array:
-    samples = validate.array("norms", norms, ndim=2)
-    validate.nonnegative("norms", samples)
-    if samples.size == 0:
-        message = f"norms must have at least one sample and one client, got shape {samples.shape}"
-        raise ValueError(message)
-    return samples

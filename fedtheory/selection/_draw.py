@@ -10,7 +10,6 @@ from fedtheory._support.validate import Array
 
 __all__ = [
     "alias_table",
-    "client_at",
     "draw_by_weight",
     "draw_present",
     "first_arrivals",
@@ -57,14 +56,8 @@ def _fill_up(table, waiting):
 
 @jitable
 def draw_by_weight(alias, rng):
-    """Draw one client from an alias table."""
-    return client_at(alias, rng.random())
-
-
-@jitable
-def client_at(alias, uniform):
-    """Return the client of a uniform number, which determines a column of the alias table and a level in it."""
-    position = uniform * (alias.size // 2)
+    """Draw one client from an alias table; a uniform number determines a column of the table and a level in it."""
+    position = rng.random() * (alias.size // 2)
     column = np.int64(position)
     # Arithmetic instead of a branch, which the processor would mispredict half of the time. Unsigned indices need no
     # test for negative ones; signed integers convert faster to and from floats.

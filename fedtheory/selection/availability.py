@@ -8,7 +8,7 @@ strategy's rules (``keep_present``).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, final
 
 # mypy: allow-untyped-defs, allow-untyped-calls
@@ -48,32 +48,23 @@ class Availability(Protocol):
 @final
 @dataclass(frozen=True)
 class AlternatingGroups:
-    """Availability in which fixed groups alternate by round, and a random share of the present group drops out.
+    """Availability in which the first half of the clients (rounded up) and the second half alternate by round.
 
-    Of the group's n clients ``round(dropout n)`` are absent, drawn uniformly in each round. ``groups`` has the group of
-    each client, integers 0..G-1 with G <= K, shape (K,); by default the first half of the clients (rounded up) and the
-    second half. Source: Cho, Wang, Joshi (2020), Appendix G.3: two groups of K/2 clients, dropout 0.1.
+    Of the n clients whose turn it is, ``round(dropout n)`` are absent, drawn uniformly in each round.
+
+    Source: Cho, Wang, Joshi (2020), Appendix G.3, with dropout 0.1.
     """
 
     dropout: float = 0.1
-    groups: npt.ArrayLike | None = field(default=None)
 
     def __post_init__(self) -> None:
         validate.fraction("dropout", self.dropout)
-        if self.groups is not None:
-            validate.counts("groups", validate.unmasked("groups", self.groups), 0)
-        object.__setattr__(self, "groups", to_tuples(self.groups))
 
     def attendance(self, num_clients: int) -> AvailabilityRule:
         """Return the rule."""
-        dropout = float(self.dropout)
-        if self.groups is None:
-            groups = (np.arange(num_clients) >= (num_clients + 1) // 2).astype(np.float64)
-        else:
-            whole = validate.counts("groups", np.asarray(self.groups), 0, num_clients - 1)
-            groups = validate.array("groups", whole, shape=(num_clients,))
-        sizes = np.bincount(groups.astype(np.int64))
-        absent = np.floor(dropout * sizes + 0.5)
+        groups = (np.arange(num_clients) >= (num_clients + 1) // 2).astype(np.int64)
+        sizes = np.bincount(groups)
+        absent = np.floor(float(self.dropout) * sizes + 0.5)
         return AvailabilityRule(_take_turns, pack(sizes.size, sizes, absent, groups), np.empty(0))
 
 

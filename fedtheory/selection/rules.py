@@ -16,9 +16,10 @@ A rule can use this to avoid absent clients; the loop removes them from the resu
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Protocol, get_args
+from typing import Any, Literal, NamedTuple, Protocol, final, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
@@ -28,6 +29,7 @@ from fedtheory.valuation.games import check_num_players
 __all__ = ["Rules", "Strategy"]
 
 Rule = Callable[..., Any]
+Clients = npt.NDArray[np.int64]
 
 
 class Argument(NamedTuple):
@@ -211,17 +213,79 @@ class Strategy(Protocol):
         """Validate the parameters for the federation and return the rules."""
 
 
-def checked_strategy(strategy: Any) -> Any:
-    """Return a value with a method ``rules``; TypeError if it has none."""
-    if isinstance(strategy, type) or not callable(getattr(strategy, "rules", None)):
-        known = f"the class {strategy.__name__}" if isinstance(strategy, type) else truncate(strategy)
-        message = f"strategy must be a value with a method rules(weights, num_rounds), got {known}"
+@final
+@dataclass(frozen=True)
+class _FromFunction:
+    """A strategy that calls a function ``(rng, weights, losses) -> clients`` in each round; plain mean.
+
+    If clients are absent, the function sees the weights and losses of the available clients only, which are then
+    numbered from 0.
+    """
+
+    function: Callable[..., Any]
+
+    def __repr__(self) -> str:
+        """Name of the function."""
+        return str(getattr(self.function, "__name__", self.function))
+
+    def rules(self, weights: Array, num_rounds: int) -> Rules:
+        """Return rules in plain Python; all clients report their losses."""
+        return Rules(propose=_propose_all, select=self.select, max_selected=weights.size, max_candidates=weights.size)
+
+    def select(
+        self, round_index: int, table: Array, memory: Array, weights: Array, candidates: Clients, losses: Array,
+        rng: np.random.Generator, chosen: Clients,
+    ) -> int:  # fmt: skip
+        """Call the function with copies of its arguments."""
+        clients = client_numbers(self.function(rng, weights[candidates], losses.copy()))
+        if clients.size > chosen.size:
+            message = f"at most {chosen.size} clients can be selected, got {clients.size}"
+            raise ValueError(message)
+        if (clients < 0).any() or (clients >= candidates.size).any():
+            message = f"clients must be in 0..{candidates.size - 1}, got {clients.tolist()}"
+            raise ValueError(message)
+        chosen[: clients.size] = candidates[clients]
+        return clients.size
+
+
+def _propose_all(
+    round_index: int, table: Array, memory: Array, weights: Array, rng: np.random.Generator, candidates: Clients
+) -> int:
+    candidates[:] = np.arange(candidates.size)
+    return candidates.size
+
+
+def client_numbers(answer: object) -> Clients:
+    """Return what a selection function returned as client numbers, shape (m,); TypeError if it is no list of these."""
+    try:
+        clients = np.asarray(list(answer) if isinstance(answer, set | frozenset) else answer)
+    except Exception as error:
+        message = f"must return client numbers, got {truncate(answer)}"
+        raise TypeError(message) from error
+    if clients.ndim != 1 or (clients.size > 0 and clients.dtype.kind not in "iu"):
+        kind = f"an array of {clients.dtype} of shape {clients.shape}" if clients.ndim else type(answer).__name__
+        message = f"must return a one-dimensional list of client numbers, got {kind}"
         raise TypeError(message)
-    return strategy
+    return clients.astype(np.int64)
 
 
-def rules_of(strategy: Strategy, weights: Array, num_rounds: int) -> Rules:
-    """Return the rules of a strategy for objective weights of shape (K,)."""
+def checked_strategy(strategy: Any) -> Any:
+    """Return a value with a method ``rules``, made from a function if necessary; TypeError for anything else."""
+    if not isinstance(strategy, type):
+        if callable(getattr(strategy, "rules", None)):
+            return strategy
+        if callable(strategy):
+            return _FromFunction(strategy)
+    known = f"the class {strategy.__name__}" if isinstance(strategy, type) else truncate(strategy)
+    message = (
+        "strategy must be a value with a method rules(weights, num_rounds), or a function (rng, weights, losses) -> "
+        f"clients, got {known}"
+    )
+    raise TypeError(message)
+
+
+def rules_of(strategy: Strategy | Callable[..., Any], weights: Array, num_rounds: int) -> Rules:
+    """Return the rules of a strategy, or of a selection function, for objective weights of shape (K,)."""
     rules: object = checked_strategy(strategy).rules(np.array(weights), num_rounds)
     if not isinstance(rules, Rules):
         message = f"the rules of {strategy} must be fedtheory.selection.Rules, got {type(rules).__name__}"

@@ -5,7 +5,7 @@ Modules are imported on first use.
 
 from typing import TYPE_CHECKING
 
-import lazy_loader
+from fedtheory._support import lazy
 
 if TYPE_CHECKING:
     from fedtheory.statistics.evidence import against_equality as against_equality
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fedtheory.statistics.limits import bounded_mean as bounded_mean
     from fedtheory.statistics.limits import student_mean as student_mean
 else:  # a type checker would accept any name if it saw __getattr__
-    __getattr__, __dir__, __all__ = lazy_loader.attach(
+    __getattr__, __dir__, __all__ = lazy.attach(
         __name__,
         submod_attrs={
             "evidence": ["against_equality", "against_law", "against_mean", "rejects"],

@@ -20,18 +20,16 @@ import sys
 import textwrap
 import time
 import traceback
-import types
-import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 
-from fedtheory._storage.differences import data_differences
-from fedtheory._storage.files import as_path, json_bytes, number_of_word, parsed_json
+from fedtheory._storage.files import as_path, json_bytes, parsed_json
 from fedtheory._storage.identity import source_digest
-from fedtheory._storage.provenance import changes, provenance
-from fedtheory._support.console import first_sentence, live_progress, say, show_table, warn
+from fedtheory._storage.provenance import provenance
+from fedtheory._support.console import first_sentence, say, show_table, warn
+from fedtheory._support.progress import followed
 from fedtheory._support.streams import check_stdout, flush_stdout, to_devnull
 from fedtheory._support.streams import sentence as of_system
 from fedtheory._support.wording import truncate
@@ -100,8 +98,8 @@ def main(study: Study, argv: Sequence[str] | None = None) -> None:
     """Run a study from its command line, print its table and its findings, and write its files.
 
     Exits with 1 if a finding does not hold, with 2 and one line for wrong usage or bad input, and with 130 on Ctrl-C.
-    ``--debug`` prints the traceback of an error. ``--from FOLDER`` runs the study of stored results again and compares
-    the data. ``--show FOLDER`` prints stored results and writes their figures, to ``--out`` or a separate folder.
+    ``--debug`` prints the traceback of an error. ``--show FOLDER`` prints stored results and writes their figures, to
+    ``--out`` or a separate folder.
 
     >>> main(Study("sums", None, None, None, None, None), ["--unknown"])
     Traceback (most recent call last):
@@ -149,9 +147,20 @@ def produce(
     ...     load(folder).table.rows, sorted(found.metadata["files"])
     ([{'sum': 70.0}], ['data.nc', 'findings.json', 'table.json'])
     """
-    wanted, place = plain_config(config), Folder(as_path("folder", folder))
-    with place.reserved(wanted, source_digest(study.run), force=force):
-        return place.write(_answer(study, config, progress), study.figures)
+    plain, place = plain_config(config), Folder(as_path("folder", folder))
+    identity = source_digest(study.run)
+    with place.reserved(plain, identity, force=force):
+        start = time.perf_counter()
+        data = study.run(config, progress)
+        metadata = {
+            "study": study.name,
+            "identity": identity,
+            "config": plain,
+            "seed_entropy": plain.get("seed"),
+            "seconds": {"run": round(time.perf_counter() - start, 3)},
+            "surroundings": provenance(*_REPORTED),
+        }
+        return place.write(Result(data, study.table(data), study.findings(data), metadata), study.figures)
 
 
 def load(folder: str | os.PathLike[str]) -> Result:
@@ -164,85 +173,27 @@ def load(folder: str | os.PathLike[str]) -> Result:
     return Folder(as_path("folder", folder)).read()
 
 
-def _answer(study: Study, config: Any, progress: Progress) -> Result:
-    start = time.perf_counter()
-    data = study.run(config, progress)
-    plain = plain_config(config)
-    metadata = {
-        "study": study.name,
-        "identity": source_digest(study.run),
-        "config": plain,
-        "seed_entropy": plain.get("seed"),
-        "seconds": {"run": round(time.perf_counter() - start, 3)},
-        "surroundings": provenance(*_REPORTED),
-    }
-    return Result(data, study.table(data), study.findings(data), metadata)
-
-
 def plain_config(config: Any) -> dict[str, Any]:
     """Return a configuration as JSON data."""
     plain: dict[str, Any] = parsed_json(json_bytes(dataclasses.asdict(config)))
     return plain
 
 
-def config_again(kind: Any, plain: Mapping[str, Any]) -> Any:
-    """Restore a configuration of a class from JSON data; ValueError if names or types of its parameters differ."""
-    names = [field.name for field in dataclasses.fields(kind)]
-    if set(names) != set(plain):
-        other = ", ".join(sorted(set(names) ^ set(plain)))
-        message = f"results must be of this study with these parameters, got some that differ in {truncate(other)}"
-        raise ValueError(message)
-    kinds = typing.get_type_hints(kind)
-    return kind(**{name: _value_again(name, kinds[name], plain[name]) for name in names})
-
-
-def _value_again(name: str, kind: Any, value: Any) -> Any:
-    """Restore a value of a declared type from JSON data; ValueError if it has another type."""
-    inner, word = typing.get_args(kind), number_of_word(value)
-    if typing.get_origin(kind) in (typing.Union, types.UnionType):
-        for one in inner:
-            with contextlib.suppress(ValueError):
-                return _value_again(name, one, value)
-    elif (typing.get_origin(kind) or kind) is tuple and isinstance(value, list):
-        kinds = inner[:1] * len(value) if inner[1:] == (...,) else inner
-        if len(kinds) == len(value):
-            return tuple(_value_again(name, one, part) for one, part in zip(kinds, value, strict=True))
-    elif dataclasses.is_dataclass(kind) and isinstance(value, dict):
-        return config_again(kind, value)
-    elif (kind is float and type(word) in (int, float)) or type(word) is kind or word in inner:
-        return word
-    message = f"{name} of the results must be {getattr(kind, '__name__', kind)}, got {truncate(value)}"
-    raise ValueError(message)
-
-
 def _do(study: Study, argv: Sequence[str]) -> int:
-    """Run, run again and compare, or show, as the command line requires; return the exit code."""
+    """Run, or show stored results, as the command line requires; return the exit code."""
     options = _parsed(study, argv)
-    stored = _stored(study, options)
-    config = options.config if stored is None else config_again(type(study.config), stored.metadata["config"])
     kind = "shown" if options.shown else "quick" if options.quick else ""
-    folder = options.again or options.out or _default_folder(study.name, kind)
-    with live_progress() as progress:
-        if stored is None:
-            result = produce(study, config, folder, progress=progress, force=options.force)
-        elif options.again:
-            result = _answer(study, config, progress)
-        else:
-            result = _drawn_again(study, stored, folder)
-    failed = _show(study, result)
-    seconds, differences = f"{result.metadata['seconds']['run']:.1f} s", list[str]()
-    if stored is None:
-        say(f"results in {folder} ({seconds})")
-    elif options.again:
-        differences = data_differences(stored.data, result.data)
-        then, now = stored.metadata.get("surroundings", {}), result.metadata["surroundings"]
-        _complain(study, *differences, *changes(then, now))
-        say(f"{'other' if differences else 'the same'} data as in {folder}")
+    folder = options.out or _default_folder(study.name, kind)
+    if options.shown:
+        result = _drawn_again(study, _stored(study, options.shown), folder)
+        end = f"figures in {folder}"
     else:
-        say(f"figures in {folder}")
-    if not options.again:
-        say(*(f"figure: {folder / name}.png" for name in study.figures))
-    return 1 if failed or differences else 0
+        _complain(study, f"runs, and writes its results to {folder}")
+        result = produce(study, options.config, folder, progress=followed, force=options.force)
+        end = f"results in {folder} ({result.metadata['seconds']['run']:.1f} s)"
+    failed = _show(study, result)
+    say(end, *(f"figure: {folder / name}.png" for name in study.figures))
+    return 1 if failed else 0
 
 
 def _parsed(study: Study, argv: Sequence[str]) -> Any:
@@ -265,13 +216,11 @@ def _parsed(study: Study, argv: Sequence[str]) -> Any:
         if stop.code:
             raise ValueError(first_sentence(complaint.getvalue())) from None
         raise
-    if found.again or found.shown:
-        others = (found.quick, found.out and found.again, found.force, found.again and found.shown)
-        if found.config != default or any(others):
-            means = "--from runs a study again as it was" if found.again else "--show shows results as they are"
-            message = f"{means}, got other parameters as well"
+    if found.shown:
+        if found.config != default or found.quick or found.force:
+            message = "--show shows results as they are, got other parameters as well"
             raise ValueError(message)
-        if found.shown and found.out and found.out.resolve() == found.shown.resolve():
+        if found.out and found.out.resolve() == found.shown.resolve():
             message = f"--out must be another folder than that of --show, got {found.out}"
             raise ValueError(message)
     return found
@@ -296,7 +245,6 @@ def _options(study: Study, kind: type) -> Any:
                 None,
             ),
             ("force", option(bool, "Overwrite results of another configuration."), False),
-            ("again", option(Path | None, "Answer the question of these results again, and compare.", "from"), None),
             ("shown", option(Path | None, "Show these results again and write their figures.", "show"), None),
             ("debug", option(bool, "Show the traceback of an error."), False),
         ],
@@ -308,15 +256,11 @@ def _default_folder(name: str, kind: str = "") -> Path:
     return Path("results", f"{name}-{kind}" if kind else name)
 
 
-def _stored(study: Study, options: Any) -> Result | None:
-    """Return the stored results that a command line names, or None for a new run."""
-    folder = options.again or options.shown
-    if folder is None:
-        return None
+def _stored(study: Study, folder: Path) -> Result:
+    """Return the results of a study in a folder."""
     found = load(folder)
     if found.metadata["study"] != study.name:
-        name = "--from" if options.again else "--show"
-        message = f"{name} must name results of {study.name}, got those of {truncate(found.metadata['study'])}"
+        message = f"--show must name results of {study.name}, got those of {truncate(found.metadata['study'])}"
         raise ValueError(message)
     return found
 

@@ -5,7 +5,7 @@ Modules are imported on first use.
 
 from typing import TYPE_CHECKING
 
-import lazy_loader
+from fedtheory._support import lazy
 
 if TYPE_CHECKING:
     from fedtheory.theorem import letters as letters
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from fedtheory.theorem.symbols import Symbol as Symbol
     from fedtheory.theorem.worst_case_problem import WorstCaseProblem as WorstCaseProblem
 else:  # a type checker would accept any name if it saw __getattr__
-    __getattr__, __dir__, __all__ = lazy_loader.attach(
+    __getattr__, __dir__, __all__ = lazy.attach(
         __name__,
         submodules=["letters"],
         submod_attrs={

@@ -5,12 +5,12 @@ Modules are imported on first use.
 
 from typing import TYPE_CHECKING
 
-import lazy_loader
+from fedtheory._support import lazy
 
-__getattr__, __dir__, __all__ = lazy_loader.attach(
+__getattr__, __dir__, __all__ = lazy.attach(
     __name__,
     submod_attrs={
-        "axioms": ["efficiency", "linearity", "null_player", "symmetry"],
+        "axioms": ["efficiency", "null_player", "symmetry"],
         "games": ["Game", "shapley"],
         "permutations": ["Estimate", "gtg_shapley"],
         "softmax": ["softmax_utilities"],
@@ -19,7 +19,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
 
 if TYPE_CHECKING:
     from fedtheory.valuation.axioms import efficiency as efficiency
-    from fedtheory.valuation.axioms import linearity as linearity
     from fedtheory.valuation.axioms import null_player as null_player
     from fedtheory.valuation.axioms import symmetry as symmetry
     from fedtheory.valuation.games import Game as Game

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from fedtheory._support import validate
 from fedtheory.valuation.games import Utility, utility_table
 
-__all__ = ["efficiency", "linearity", "null_player", "symmetry"]
+__all__ = ["efficiency", "null_player", "symmetry"]
 
 Values = npt.NDArray[Any]
 
@@ -63,26 +63,6 @@ def null_player(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.Ar
         if (table[without | 1 << k] == table[without]).all():
             idle.append(handed_out[k])
     return np.array(idle, dtype=handed_out.dtype)
-
-
-def linearity(combined: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLike, a: Any = 1, b: Any = 1) -> Values:
-    """Values of the game ``a U_1 + b U_2`` minus the combination of the values of U_1 and U_2; 0 for linear values.
-
-    ``combined``, ``first`` and ``second`` are the values of the three games, shape (n,).
-
-    >>> linearity([7.0, 3.0], [2.0, 1.0], [3.0, 1.0], a=2, b=1)
-    array([0., 0.])
-    """
-    given = {"combined": combined, "first": first, "second": second}
-    handed_out, one, two = (np.asarray(validate.entries(name, values)) for name, values in given.items())
-    if not handed_out.shape == one.shape == two.shape:
-        message = f"combined, first and second must have one shape, got {handed_out.shape}, {one.shape}, {two.shape}"
-        raise ValueError(message)
-    a, b = (validate.one(name, validate.finite(name, factor)) for name, factor in (("a", a), ("b", b)))
-    if "f" in {values.dtype.kind for values in (handed_out, one, two)}:
-        a, b = (validate.moderate(name, validate.double(name, number), 1e150) for name, number in (("a", a), ("b", b)))
-    residual: Values = handed_out - (a * one + b * two)
-    return residual
 
 
 def _game(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.ArrayLike) -> tuple[Values, Values]:

@@ -5,8 +5,7 @@ Modules are imported on first use.
 
 from typing import TYPE_CHECKING
 
-import lazy_loader
-
+from fedtheory._support import lazy
 from fedtheory.bounds.catalogue import known_bounds as known_bounds
 from fedtheory.claims.catalogue import known_claims as known_claims
 from fedtheory.theorem.claims import Claim as Claim
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from fedtheory.verification.verdicts import examine as examine
     from fedtheory.verification.verdicts import verify as verify
 else:  # a type checker would accept any name if it saw __getattr__
-    __getattr__, _, _ = lazy_loader.attach(
+    __getattr__, _, _ = lazy.attach(
         __name__,
         submodules=["hunts"],
         submod_attrs={

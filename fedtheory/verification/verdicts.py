@@ -9,7 +9,7 @@ from typing import Literal, cast, final
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory._support.summary import Summary
+from fedtheory._support.summary import Summary, html_table
 from fedtheory._support.wording import format_value
 from fedtheory.claims.catalogue import select_claims
 from fedtheory.theorem.claims import BUDGETS, Claim, Kind, is_own
@@ -139,6 +139,18 @@ class Verdict:
         return Summary(f"{self.key}: {self.verdict}", {name: text for name, text in rows.items() if text})
 
 
+@final
+class Verdicts(list[Verdict]):
+    """A list of verdicts, which a notebook displays as a table."""
+
+    def _repr_html_(self) -> str:
+        head = ("claim", "title", "verdict", "expected", "worst ratio", "instances")
+        return html_table(
+            head,
+            ((v.key, v.claim.title, v.verdict, v.expected, v.worst_ratio, v.num_instances) for v in self),
+        )
+
+
 def verify(
     keys: str | Iterable[str] | None = None,
     budget: Literal["quick", "thorough"] | float = "quick",
@@ -147,7 +159,7 @@ def verify(
     paper: str | None = None,
     kind: Kind | None = None,
     jobs: int = 1,
-) -> list[Verdict]:
+) -> Verdicts:
     """Return the verdicts on the claims with the given keys.
 
     Parameters
@@ -170,7 +182,7 @@ def verify(
     >>> [verdict.verdict for verdict in verify("power-of-choice:lemma-b1")]
     ['holds']
     """
-    return list(verdicts_of(select_claims(keys, paper, kind), budget, rng, jobs))
+    return Verdicts(verdicts_of(select_claims(keys, paper, kind), budget, rng, jobs))
 
 
 def verdicts_of(

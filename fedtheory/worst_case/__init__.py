@@ -5,9 +5,9 @@ Modules are imported on first use, so that importing a bound, which refers to it
 
 from typing import TYPE_CHECKING
 
-import lazy_loader
+from fedtheory._support import lazy
 
-__getattr__, __dir__, __all__ = lazy_loader.attach(
+__getattr__, __dir__, __all__ = lazy.attach(
     __name__,
     submodules=["arguments", "control_variates", "exporters", "optimal_sampling", "skewed_selection"],
     submod_attrs={

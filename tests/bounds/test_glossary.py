@@ -3,6 +3,7 @@
 from dataclasses import replace
 from fractions import Fraction as Q
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -16,9 +17,9 @@ FORMS = {
     if not suffix or form.__name__.startswith("_")
 }
 # Powers of the loss and of the squared distance.
-POWERS = {
-    "": (0, 0), "local steps": (0, 0), "rounds": (0, 0), "loss": (1, 0), "distance^2": (0, 1), CURVATURE: (1, -1),
-    LENGTH: (-1, 1), GRADIENT2: (2, -1),
+POWERS: dict[str, tuple[Any, Any]] = {
+    "": (0, 0), "local steps": (0, 0), "rounds": (0, 0), "loss": (1, 0), "distance^2": (0, 1),
+    "distance": (0, Q(1, 2)), CURVATURE: (1, -1), LENGTH: (-1, 1), GRADIENT2: (2, -1),
 }  # fmt: skip
 LOSS, DISTANCE2 = Q(2), Q(3)
 

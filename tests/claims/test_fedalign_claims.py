@@ -2,6 +2,7 @@
 
 # mypy: allow-untyped-calls
 
+from dataclasses import replace
 from fractions import Fraction as Q
 
 import pytest
@@ -32,7 +33,7 @@ def test_the_printed_theorem_fails_by_the_hand_computed_gaps():
 
 @pytest.mark.parametrize("local_steps", [2, 3])
 def test_the_same_instance_is_within_the_printed_bound_for_more_local_steps(local_steps):
-    run = two_parabolas(vector(1, 0, 0), local_steps)
+    run = replace(two_parabolas(vector(1, 0, 0)), local_steps=local_steps)
     drawn = DrawnAlignment(run, {})
     assert theorems.gaps_after_rounds(drawn, fa.full_participation_gap.printed, Q(8), 1).holds
     assert theorems.gaps_after_rounds(drawn, fa.full_participation_gap, Q(8), 0).holds

@@ -111,6 +111,7 @@ RIGHT = [
     Right(weighted_draws, check_aggregation, {"variance": variance_of_draws}, {"num_draws": 1000}),
     Right(plain_sum, check_aggregation, {"exact": True}, {}),
     Right(middle, check_aggregation, {"like": aggregation.median, "exact": True, "outliers": 2, "min_clients": 5}, {}),
+    Right(aggregation.q_fedavg, check_aggregation, aggregation.Q_FEDAVG, {}),
     Right(subsets, check_aggregation, {}, {"num_draws": 1000}),
     Right(shapley.right, check_shapley, {}, {}),
     Right(one_order, check_shapley, {"exact": False}, {"num_draws": 500}),

@@ -1,13 +1,14 @@
 """Correct methods pass every check of the kit, and invalid methods are rejected in one sentence."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
 from fedtheory.conformance import check_method
-from fedtheory.methods import Scaffold
-from tests.conformance.defects.methods import CAUGHT, RIGHT
+from fedtheory.methods import Delayed, Scaffold
+from tests.conformance.defects.methods import CAUGHT, RIGHT, averaging_of_cohorts, delayed
 
 
 @pytest.mark.parametrize(("method", "options"), RIGHT)
@@ -24,6 +25,25 @@ def test_what_returns_nothing_or_writes_into_its_input_is_found() -> None:
         return initial
 
     assert "inputs" in [one.check for one in check_method(writes, Scaffold()).failures]
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "named"),
+    [
+        (partial(averaging_of_cohorts, fault="idle clients count"), {"num_selected": 2}, "step of m/K = 0.6667"),
+        (delayed, {}, "delay of 1 round"),
+        (partial(delayed, delay=3), {}, "delay of 3 rounds"),
+    ],
+)
+def test_a_known_variant_of_averaging_is_named(method: Any, options: Any, named: str) -> None:
+    failures = {failure.check: failure for failure in check_method(method, None, **options).failures}
+    assert named in failures["first rounds"].sentence
+
+
+@pytest.mark.parametrize("like", [Delayed((0.5, 0.5)), Delayed([0] * 20 + [1])])
+def test_random_and_divergent_delays_are_refused(like: Any) -> None:
+    with pytest.raises((TypeError, ValueError), match="like must"):
+        check_method(delayed, like)
 
 
 @pytest.mark.slow

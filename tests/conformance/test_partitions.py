@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from fedtheory.conformance import check_partition
+from fedtheory.datasets import capped_dirichlet_partition, class_shares_partition, dirichlet_partition
 from tests.environment import thinned
 
 
@@ -108,3 +109,63 @@ def test_the_result_of_no_partition_is_a_failure_and_not_a_crash():
         assert failure.check == "runs"
     with pytest.raises(TypeError, match="function must be"):
         check_partition("iid")
+
+
+# The loop over classes of public code, with clients of N/K rows closed or not, repeated until all have ten rows.
+def by_classes(rng, labels, num_clients, concentration=0.5, capped=False):
+    sizes = np.zeros(num_clients)
+    while sizes.min() < 10:
+        parts: list[list[np.ndarray]] = [[] for _ in range(num_clients)]
+        sizes = np.zeros(num_clients)
+        for c in np.unique(labels):
+            shares = rng.dirichlet(np.full(num_clients, concentration))
+            shares = shares * (sizes < len(labels) / num_clients) if capped else shares
+            rows = rng.permutation(np.flatnonzero(labels == c))
+            cuts = (np.cumsum(shares / shares.sum()) * len(rows)).astype(int)[:-1]
+            for k, piece in enumerate(np.split(rows, cuts)):
+                parts[k].append(piece)
+                sizes[k] += len(piece)
+    return [np.concatenate(part) for part in parts]
+
+
+LAWS = {
+    "clients": by_classes,
+    "capped clients": lambda *of: by_classes(*of, capped=True),
+    "classes": lambda rng, labels, num_clients: class_shares_partition(
+        labels, num_clients, 0.5, min_samples=1, rng=rng
+    ),
+}
+
+
+def shares_are_right(function, law, concentration, seed=0):
+    listed = check_partition.checks(function, seed, law=law, concentration=concentration)
+    return {check.name: check for check in listed}["shares"].failure() is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("asked", LAWS)
+@pytest.mark.parametrize("law", LAWS)
+def test_a_law_of_shares_is_told_from_each_other_law(law, asked):
+    assert shares_are_right(LAWS[law], asked, 0.5) == (law == asked)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("concentration", [0.1, 0.5, 5.0])
+@pytest.mark.parametrize("seed", thinned(range(4), 4))
+def test_right_shares_pass_and_large_clients_with_another_concentration_do_not(concentration, seed):
+    for law, function in (
+        ("clients", lambda r, y, k, a: dirichlet_partition(y, k, a, rng=r)),
+        ("clients", by_classes),
+        ("capped clients", lambda r, y, k, a: capped_dirichlet_partition(y, k, a, min_samples=1, rng=r)),
+        ("classes", lambda r, y, k, a: class_shares_partition(y, k, a, min_samples=1, rng=r)),
+    ):
+        asked = concentration
+        assert shares_are_right(lambda r, y, k, f=function, a=asked: f(r, y, k, a), law, asked, seed)
+        if law != "classes":  # whose clients are too small for it
+            assert not shares_are_right(lambda r, y, k, f=function, a=4 * asked: f(r, y, k, a), law, asked, seed)
+
+
+def test_a_law_needs_its_concentration():
+    for options in ({"law": "clients"}, {"concentration": 0.5}, {"law": "rows", "concentration": 0.5}):
+        with pytest.raises(ValueError, match="must be"):
+            check_partition(split, **options)

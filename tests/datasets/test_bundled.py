@@ -7,7 +7,7 @@ from fedtheory.datasets.bundled import digits
 from fedtheory.datasets.partition import heterogeneity
 
 
-@pytest.mark.parametrize("partition", ["dirichlet", "shards", "power_law"])
+@pytest.mark.parametrize("partition", ["dirichlet", "shards"])
 def test_every_sample_reaches_a_client(partition):
     data = digits(10, partition=partition, rng=1)
     assert data.num_samples + data.test_labels.size == 1797

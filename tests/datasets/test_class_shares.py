@@ -6,7 +6,6 @@ from scipy.special import gammainc
 from scipy.stats import binomtest
 
 from fedtheory.datasets.class_shares import class_shares_partition, underflow_probability, underflowing_shares
-from fedtheory.datasets.partition import dirichlet_partition
 
 LABELS = np.random.default_rng(1).permutation(
     np.repeat(np.arange(10), [900, 1000, 1000, 1100, 1000, 950, 1000, 1000, 1050, 1000])
@@ -64,14 +63,3 @@ def test_as_many_draws_are_alike_as_the_law_of_a_gamma_variable_says(concentrati
 def test_the_probability_is_that_of_the_incomplete_gamma_function(x):
     for a in (1e-4, 0.01, 0.3):
         assert underflow_probability(a, 3, x) == pytest.approx(gammainc(a, x) ** 3, rel=1e-11)  # 2^-1022^a loses digits
-
-
-def test_a_class_is_shared_evenly_where_all_shares_underflow():
-    labels = np.zeros(1000, dtype=int)
-    spread = [
-        np.ptp([part.size for part in dirichlet_partition(labels, 10, 1e-4, underflow=True, rng=s)]) for s in range(40)
-    ]
-    even = sum(one == 0 for one in spread)
-    assert 4 <= even <= 36  # binomial with 40 and 0.49: outside with probability 1e-6
-    honest = [np.ptp([part.size for part in dirichlet_partition(labels, 10, 1e-4, rng=s)]) for s in range(40)]
-    assert min(honest) > 0

@@ -6,7 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from fedtheory.datasets.partition import dirichlet_partition, heterogeneity, power_law_partition, shard_partition
+from fedtheory.datasets.partition import (
+    dirichlet_partition,
+    heterogeneity,
+    partition_from_counts,
+    power_law_partition,
+    shard_partition,
+)
 from fedtheory.federation.client_data import FederatedData
 
 LEVEL = 1e-6
@@ -78,6 +84,30 @@ def test_power_law_sizes_are_proportional_to_draws_of_density_three_x_squared():
     distance = stats.kstest(scaled, lambda x: np.clip(x, 0, 1) ** 3).statistic
     assert distance < np.sqrt(-np.log(LEVEL / 2) / 2 / 1000) + slack
     assert stats.kstest(scaled / scaled.max(), "uniform").statistic > 2 * np.sqrt(-np.log(LEVEL / 2) / 2 / 1000)
+
+
+def test_a_table_of_counts_gets_its_counts_of_random_different_samples():
+    labels = np.random.default_rng(0).permutation(np.repeat([0, 1, 2], [30, 20, 10]))
+    table = np.array([[10, 0, 3], [20, 5, 0], [0, 14, 7]])
+    draws = [partition_from_counts(labels, table, rng=seed) for seed in (0, 1)]
+    for parts in draws:
+        np.testing.assert_array_equal([np.bincount(labels[part], minlength=3) for part in parts], table)
+        assert np.unique(np.concatenate(parts)).size == table.sum()
+    assert not np.array_equal(draws[0][0], draws[1][0])
+
+
+@pytest.mark.parametrize(
+    ("table", "given"),
+    [
+        ([[1, 1], [0, 2]], "at most 2 samples of class 1"),
+        ([[0, 0, 1]], "class 2"),
+        ([1, 1], "shape"),
+        ([[-1]], "table"),
+    ],
+)
+def test_a_table_that_needs_other_samples_is_refused(table, given):
+    with pytest.raises(ValueError, match=given):
+        partition_from_counts([0, 1, 1, 0], table)
 
 
 def test_heterogeneity_counts_labels_and_measures_total_variation():

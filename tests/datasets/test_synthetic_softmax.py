@@ -18,12 +18,12 @@ def assert_variance(values, variance, degrees, center=None):
 
 
 def synthetic_clients(
-    alpha, beta, num_clients=30, rng=0, *, num_features=60, num_classes=10, dispersion="std", sizes="lognormal",
+    alpha, beta, num_clients=30, rng=0, *, num_features=60, num_classes=10, dispersion="std",
     min_samples=50, max_samples=None,
 ):  # fmt: skip
     """What ``synthetic`` draws its samples from."""
     streams = ingredient_streams(rng)
-    counts = sample_sizes(sizes, num_clients, min_samples, max_samples, np.random.default_rng(streams["sizes"]))
+    counts = sample_sizes(num_clients, min_samples, max_samples, np.random.default_rng(streams["sizes"]))
     shape = shape_of(num_clients, num_classes, num_features)
     return clients_of(alpha, beta, dispersion, shape, counts, streams)
 
@@ -83,16 +83,6 @@ def test_sizes_are_fifty_more_than_a_lognormal():
         assert count.ppf(LEVEL / 2) <= np.sum(extra < threshold) <= count.isf(LEVEL / 2)
 
 
-def test_power_law_sizes_have_density_three_x_squared():
-    sizes = drawn(1.0, 1.0, sizes="power_law", min_samples=11, max_samples=110).sizes
-    assert sizes.min() >= 11
-    assert sizes.max() <= 110
-    for threshold in (30, 60, 100):
-        # 11 + floor(100 x) < t exactly if x < (t - 11)/100, of probability ((t - 11)/100)^3
-        count = stats.binom(MANY, ((threshold - 11) / 100) ** 3)
-        assert count.ppf(LEVEL / 2) <= np.sum(sizes < threshold) <= count.isf(LEVEL / 2)
-
-
 def test_nine_tenths_of_the_samples_train():
     data = synthetic(1, 1, 6, rng=2)
     totals = data.sample_counts + np.diff(data.test_offsets)
@@ -133,7 +123,5 @@ def test_changing_one_choice_does_not_reshuffle_the_rest():
     more_clients = synthetic_clients(1, 1, 9)
     for name in ("models", "biases", "centers", "sizes"):
         np.testing.assert_array_equal(getattr(more_clients, name)[:4], getattr(base, name))
-    other_sizes = synthetic_clients(1, 1, 4, sizes="power_law")
-    np.testing.assert_array_equal(base.models, other_sizes.models)
     few, many = (synthetic(1, 1, 2, max_samples=n, test_fraction=0.0) for n in (50, 60))
     np.testing.assert_array_equal(many.client(1)[0][:50], few.client(1)[0])

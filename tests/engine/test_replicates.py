@@ -1,5 +1,6 @@
 """Bundles of replicates change only the time of a run."""
 
+import contextlib
 import os
 import signal
 import threading
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
+from fedtheory.engine import execution, replicates
 from fedtheory.engine.loop import BATCH
 from tests.environment import PLAIN_PYTHON
 
@@ -21,6 +23,22 @@ def run(num_replicates, num_threads, progress=None):
         fed, ft.selection.Proportional(1), num_rounds=3, step_size=0.1, gradient_noise=1.0, rng=5,
         num_replicates=num_replicates, num_threads=num_threads, progress=progress,
     )  # fmt: skip
+
+
+@pytest.mark.skipif(PLAIN_PYTHON, reason="nothing is compiled")
+def test_a_first_run_states_how_long_it_compiles_and_plain_rules_that_they_are_slow(monkeypatch):
+    said: list[str] = []
+
+    def announced(text):
+        said.append(text)
+        return contextlib.nullcontext()
+
+    for module in (execution, replicates):
+        monkeypatch.setattr(module, "announced", announced)
+    fed = ft.QuadraticFederation([1.0, 2.0], [[0.0], [1.0]], [0.5, 0.5])
+    for strategy in (ft.selection.Proportional(1), lambda rng, weights, losses: [0]):
+        ft.fedavg(fed, strategy, num_rounds=1, step_size=0.1)
+    assert ["about 10 s" in said[0], "plain Python" in said[1], len(said)] == [True, True, 2]
 
 
 def test_bundles_of_replicates_give_the_bits_of_single_ones_in_the_order_of_their_seeds():

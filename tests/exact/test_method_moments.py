@@ -8,7 +8,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory.exact import expected_gap
-from fedtheory.methods import FedAvgM, FedDyn, FedNova, Scaffold
+from fedtheory.methods import FedAvgM, FedDyn, FedNova, FedOpt, Scaffold
 from fedtheory.selection import Full, Independent, Proportional, Uniform
 from fedtheory.selection.laws import Moments
 
@@ -31,6 +31,14 @@ def fedavgm(cohorts, share, nesterov=False):
         change = sum((share(k) * (local(k, x) - x) for k in cohort), Q(0))
         v = MOMENTUM * v + change
         x += SERVER * (change + MOMENTUM * v if nesterov else v)
+    return x
+
+
+def fedopt(cohorts, share):
+    x, m = START, Q(0)
+    for cohort in cohorts:
+        m = (m + sum((share(k) * (local(k, x) - x) for k in cohort), Q(0))) / 2
+        x += SERVER * m / (Q(1, 2) + Q(1, 4))
     return x
 
 
@@ -71,6 +79,7 @@ METHODS = {
     "nesterov": (FedAvgM(float(MOMENTUM), float(SERVER), nesterov=True), fedavgm, {"nesterov": True}),
     "feddyn": (FedDyn(float(ALPHA)), feddyn, {}),
     "scaffold": (Scaffold(), scaffold, {}),
+    "fedopt": (FedOpt("yogi", float(SERVER), 0.5, 1.0, 0.25, 0.25), fedopt, {}),
 }
 STRATEGIES = {
     "all": (Full(), 3, lambda k: WEIGHTS[k]),
@@ -167,7 +176,8 @@ def test_moments_are_enough_for_server_momentum_and_refused_where_clients_have_s
 @pytest.mark.parametrize(
     ("strategy", "options", "text"),
     [
-        (Full(), {"method": FedNova()}, "method must be a FedAvgM, a FedDyn, a Scaffold or None, got FedNova"),
+        (Full(), {"method": FedNova()}, "method must be a FedAvgM, .* or None, got FedNova"),
+        (Full(), {"method": FedOpt()}, "a FedOpt that is linear"),
         (Proportional(2), {"method": FedDyn(1.0)}, "strategy must select different clients with FedDyn"),
         (Full(), {"method": FedDyn(1.0), "relative_noise": 0.5}, "relative_noise must be 0.0 with FedDyn"),
         (Full(), {"method": FedDyn(1.0), "server_step_size": 0.5}, "server_step_size must be 1.0 with FedDyn"),

@@ -87,14 +87,20 @@ def test_a_partition_of_other_rows_is_refused():
     [
         ({0: [0], 1: [1]}, TypeError, "parts must be a sequence"),
         ([0, 1], TypeError, "part 0 must be an array of numbers of samples, got 0"),
-        ([[0, 1], [1]], ValueError, "got row 1 more than once"),
+        ([[0, 1], [1]], ValueError, "got 1 of 2 rows more than once, the first of them row 1"),
+        ([[1]], ValueError, "got 1 of 2 rows in no part, the first of them row 0"),
         ([[0, 1], []], ValueError, "client 1 without any"),
         ([], ValueError, "at least one client"),
     ],
 )
-def test_parts_that_overlap_or_are_empty_are_refused(parts, error, text):
+def test_parts_that_overlap_lose_rows_or_are_empty_are_refused(parts, error, text):
     with pytest.raises(error, match=text):
         FederatedData.from_partition([[0.0], [1.0]], [0, 1], parts, test_fraction=0.5)
+
+
+def test_rows_are_left_out_where_this_is_stated():
+    data = FederatedData.from_partition([[0.0], [1.0], [2.0]], [0, 1, 1], [[2], [0]], complete=False)
+    assert data.features[:, 0].tolist() == [2, 0]
 
 
 def test_a_common_test_set_belongs_to_no_client_and_stays_with_those_that_are_taken():

@@ -76,12 +76,6 @@ def test_without_a_minimizer_the_loss_is_recorded_and_the_gap_says_what_it_needs
     assert (lost == ft.fedavg(OWN, ft.selection.Full(), record=("loss",), **settings).loss).all()
 
 
-def test_a_wrong_gradient_is_seen() -> None:
-    assert OWN.gradient_error([0.3, -2.0]) < 1e-9
-    wrong = ft.federation.LossFederation(loss, lambda data, k, w: 2 * gradient(data, k, w), DATA, WEIGHTS, dim=2)
-    assert wrong.gradient_error([0.3, -2.0]) == pytest.approx(1.0)
-
-
 def first_run(client_loss=loss, client_gradient=gradient, data=DATA):
     fed = ft.federation.LossFederation(client_loss, client_gradient, data, WEIGHTS, dim=2)
     return ft.fedavg(fed, ft.selection.Full(), num_rounds=1, step_size=0.1, record=("loss",))

@@ -213,14 +213,13 @@ def batch_gradients(fed, k, size, w):
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 7])
-def test_mini_batch_gradients_are_unbiased_with_the_exact_variance_below_the_bound(size):
+def test_mini_batch_gradients_are_unbiased_with_a_variance_below_the_bound(size):
     fed, rng = random_federation(7, sizes=(4, 6))
     w = 2 * rng.standard_normal(fed.dim)
     for k in range(2):
         gradients = batch_gradients(fed, k, size, w)
         np.testing.assert_allclose(gradients.mean(axis=0), fed.gradients(w)[k], atol=20 * EPS)
         variance = np.mean(np.sum((gradients - fed.gradients(w)[k]) ** 2, axis=1))
-        assert fed.minibatch_variances(size, w)[k] == pytest.approx(variance, rel=1e-12, abs=50 * EPS)
         assert variance <= fed.minibatch_variance(size)
 
 
@@ -228,7 +227,8 @@ def test_the_variance_bound_is_nearly_attained_and_half_of_it_fails():
     # Both samples (t, 1) and (-t, 1) of class 0 are put into class 1: gradients (e_1 - e_0) (x) x_i, of variance 2 t^2.
     t = 10.0
     fed = SoftmaxFederation(FederatedData.from_clients([([[t], [-t]], [0, 0])]))
-    variance = fed.minibatch_variances(1, [0.0, -100.0, 0.0, 100.0])[0]
+    w = np.array([0.0, -100.0, 0.0, 100.0])
+    variance = np.mean(np.sum((batch_gradients(fed, 0, 1, w) - fed.gradients(w)[0]) ** 2, axis=1))
     assert variance == pytest.approx(2 * t**2, rel=1e-12)
     assert fed.minibatch_variance(1) == pytest.approx(2 * (t**2 + 1), rel=1e-12)
     assert fed.minibatch_variance(1) / 2 < variance
@@ -241,9 +241,8 @@ def test_second_moments_along_runs_stay_below_the_gradient_bound():
     ratios = []
     for _ in range(300):
         k = int(rng.integers(2))
-        second_moment = fed.minibatch_variances(1, w)[k] + np.sum(fed.gradients(w)[k] ** 2)
-        ratios.append(second_moment / bound)
         gradients = batch_gradients(fed, k, 1, w)
+        ratios.append(np.mean(np.sum(gradients**2, axis=1)) / bound)
         w = w - 1 / fed.l2 * gradients[rng.integers(len(gradients))]
     assert max(ratios) <= 1
     # The bound is worth something: the largest step comes within a factor of 10.

@@ -20,12 +20,12 @@ def lost(data: Any, factor: float, *equations: str) -> Any:
 
 
 CHANGED = {
-    "gradients": lambda data: moved(data, "Theorem P", 100),
-    "rand": lambda data: moved(data, "Theorem P", 1 / 100),
-    "Lemma W": lambda data: moved(data, "Lemma W", 2),
+    "gradients": lambda data: moved(data, "theorem without gradient bound", 100),
+    "rand": lambda data: moved(data, "theorem without gradient bound", 1 / 100),
+    "round lemma": lambda data: moved(data, "round lemma", 2),
     "quadratic": lambda data: moved(data, "worst quadratic", 0.9),
     "instances": lambda data: moved(data, "measured", 100),
-    "order": lambda data: swapped(data, "curves_curve", "worst case", "Lemma W"),
+    "order": lambda data: swapped(data, "curves_curve", "worst case", "round lemma"),
     "Lemma B.2": lambda data: lost(data, 1e3, "(36)"),
     "factors": lambda data: lost(data, 1e-3, "(37) (20)"),
     "before": lambda data: lost(data, 10.0, "(33)"),

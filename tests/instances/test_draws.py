@@ -52,10 +52,9 @@ def test_some_runs_start_at_the_minimizer_and_most_elsewhere_with_noise_or_witho
 @pytest.mark.parametrize("draw", [draw_quadratic_round, draw_wells_round])
 def test_steps_of_a_round_reach_the_longest_that_theorems_17_and_18_allow_and_no_further(draw: Any) -> None:
     shares = set()
-    for one in drawn(draw, longest_round=3):
-        law, budget = str(one.instance["law"]).split()[:2]
+    for drawn_round, problem, instance in drawn(draw, longest_round=3):
+        law, budget = str(instance["law"]).split()[:2]
         if law == "uniform,":
-            drawn_round, problem = one.round, one[1]
             L, M, R = problem.smoothness, drawn_round.noise_factor**2, drawn_round.local_steps
             gamma = Fraction(budget) / drawn_round.num_clients
             first, second = 8 * L * (2 + M / R), 8 * L * (1 + max(drawn_round.weights) * M / R) / gamma

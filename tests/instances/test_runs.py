@@ -71,17 +71,6 @@ def test_two_point_noise_has_mean_zero_and_its_variance() -> None:
     assert opposite_run(noise=noise).sigma2 == 1
 
 
-def test_models_and_deltas_differ_when_coefficients_do_not_sum_to_one() -> None:
-    # Weights 1/2 for the one client drawn: the model 1/4 becomes 1/8; from 0 the change is the same 1/8; later not.
-    halves = {"weigh": lambda chosen: vector("1/2"), "local_steps": 1, "num_steps": 2}
-    models, deltas = (opposite_run(aggregate=how, **halves) for how in ("models", "deltas"))
-    assert {abs(at.average[0]) for at in models.snapshots[1]} == {Fraction(1, 8)}
-    assert {abs(at.average[0]) for at in deltas.snapshots[1]} == {Fraction(1, 8)}
-    # towards +1 from 1/8: the model is 1/8 + 7/32 = 11/32, half of it 11/64; the change is 7/32, half of it 7/64.
-    assert max(at.average[0] for at in models.snapshots[2]) == Fraction(11, 64)
-    assert max(at.average[0] for at in deltas.snapshots[2]) == Fraction(1, 8) + Fraction(7, 64)
-
-
 def test_nobody_selected_leaves_the_model_where_it_is() -> None:
     run = opposite_run(select=lambda _: Law.certain(()), weigh=lambda chosen: (), initial=vector(3))
     assert {at.average for at in run.snapshots[2]} == {vector(3)}

@@ -60,6 +60,22 @@ def feddyn(state: dict[str, Any], r: Round) -> float:
     return float(r.x + r.mean({k: y - r.x for k, y in ends.items()}) - state["h"] / alpha)
 
 
+def fedopt(state: dict[str, Any], r: Round) -> float:
+    delta = r.mean({k: r.trained(k) - r.x for k in r.clients})
+    state["m"] = 0.5 * state.get("m", 0.0) + 0.5 * delta
+    state["v"] += delta**2
+    return float(r.x + 0.1 * state["m"] / (np.sqrt(state["v"]) + 0.01))
+
+
+def delayed(state: dict[str, Any], r: Round) -> float:
+    past = state.setdefault("past", [r.x])
+    now = r.x
+    r.x = past[-1]
+    change = r.mean({k: r.trained(k) - r.x for k in r.clients})
+    past.append(now)
+    return now + change
+
+
 def fednova(state: dict[str, Any], r: Round) -> float:
     effective = r.mean({k: STEPS[k] for k in r.clients})
     return r.x + effective * r.mean({k: (r.trained(k) - r.x) / STEPS[k] for k in r.clients})
@@ -112,6 +128,8 @@ METHODS: dict[Callable[..., float], tuple[Any, dict[str, Any]]] = {
     fedavgm: (ft.methods.FedAvgM(0.5, 0.8), {}),
     nesterov: (ft.methods.FedAvgM(0.5, 0.8, nesterov=True), {}),
     feddyn: (ft.methods.FedDyn(2.0), {}),
+    fedopt: (ft.methods.FedOpt("adagrad", 0.1, 0.5, epsilon=0.01, initial_square=0.0), {}),
+    delayed: (ft.methods.Delayed((0, 1)), {}),
     fednova: (ft.methods.FedNova(), {"local_steps": STEPS}),
     scaffold: (ft.methods.Scaffold(), {}),
     compressed: (ft.methods.Compressed(Half()), {}),

@@ -22,6 +22,8 @@ EVERY = {
     "EF21": ft.methods.EF21(ft.methods.RandK(1)),
     "fedavgm": ft.methods.FedAvgM(0.5, 0.8, nesterov=True),
     "feddyn": ft.methods.FedDyn(2.0),
+    "fedopt": ft.methods.FedOpt("yogi", 0.1, bias_correction=True),
+    "delayed": ft.methods.Delayed((0.5, 0.0, 0.5)),
 }
 
 
@@ -152,6 +154,82 @@ def test_feddyn_is_what_two_scalar_clients_give_by_hand() -> None:
     assert found.uplink[0].tolist() == [0, 2]
 
 
+def squares_of(rule: str, v: Q, d: Q) -> Q:
+    if rule == "adagrad":
+        return v + d * d
+    if rule == "adam":
+        return (v + d * d) / 2
+    return v + d * d / 2 if v < d * d else v - d * d / 2
+
+
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize("corrected", [False, True])
+@pytest.mark.parametrize("rule", ["adagrad", "adam", "yogi"])
+def test_adaptive_server_steps_are_the_pseudocode_in_rationals_up_to_their_roots(
+    rule: str, corrected: bool, inside: bool
+) -> None:
+    # A parabola w^2/2 from 4 with steps of 1/2, beta1 = beta2 = 1/2, s = 1/4, epsilon = 1/8, v = 1 before round 0.
+    x, m, v, models = 4.0, 0.0, Q(1), [4.0]
+    for t in range(1, 5):
+        d = -x / 2
+        m, v = (m + d) / 2, squares_of(rule, v, Q(d))
+        first = 1 - 0.5**t if corrected else 1
+        second = 1 - 0.5**t if corrected and rule != "adagrad" else 1
+        root = (float(v) / second + 1 / 8) ** 0.5 if inside else (float(v) / second) ** 0.5 + 1 / 8
+        x += 1 / 4 * (m / first) / root
+        models.append(x)
+    method = ft.methods.FedOpt(rule, 0.25, 0.5, 0.5, 0.125, 1.0, corrected, inside)  # type: ignore[arg-type]
+    fed = ft.QuadraticFederation([1.0], [[0.0]], [1.0])
+    found = run(method, fed, num_rounds=4, step_size=0.5, initial=[4.0], gradient_noise=0.0, record=("models",))
+    np.testing.assert_allclose(found.models[0, :, 0], models, rtol=1e-14)
+
+
+@pytest.mark.parametrize("delay", [0, 1, 3])
+def test_delayed_updates_start_at_old_models(delay: int) -> None:
+    models = [Q(0)]
+    for t in range(8):  # two local steps of 1/8 of the clients with curvatures 1 and 4 and minimizers 0 and 5
+        start, x = models[max(t - delay, 0)], models[-1]
+        ends = [a + (1 - Q(1, 8) * h) ** 2 * (start - a) for h, a in ((1, 0), (4, 5))]
+        models.append(x + sum(ends) / 2 - start)
+    method = ft.methods.Delayed(np.eye(delay + 2)[delay])
+    found = run(method, TWO, num_rounds=8, local_steps=2, step_size=1 / 8, initial=[0.0], gradient_noise=0.0)
+    np.testing.assert_allclose(found.models[0, :, 0], np.array(models, float), rtol=1e-13)
+
+
+def test_delays_are_independent_with_their_law() -> None:
+    # From x_0 = 0 and x_1 = 1/2 (step 1/2 to the minimizer 1), x_2 - x_1 is 1/2 with delay 1 and 1/4 without.
+    fed = ft.QuadraticFederation([1.0, 1.0], [[1.0], [1.0]], [0.5, 0.5])
+    known = {"num_rounds": 2, "step_size": 0.5, "gradient_noise": 0.0, "initial": [0.0], "num_replicates": 400}
+    models = run(ft.methods.Delayed((0.25, 0.75)), fed, record=("models",), **known).models[:, :, 0]
+    late = np.rint((models[:, 2] - models[:, 1] - 0.25) * 8)  # number of delayed clients of two
+    counts = np.bincount(late.astype(int), minlength=3)
+    for number, probability in enumerate((1 / 16, 6 / 16, 9 / 16)):
+        assert abs(counts[number] - 400 * probability) <= 5 * np.sqrt(400 * probability * (1 - probability))
+
+
+def test_runs_with_random_delays_stay_below_their_bound_at_every_round() -> None:
+    bound, method = ft.bounds.delayed.fixed_step_distance, ft.methods.Delayed((0.25, 0.25, 0.5))
+    known = {"num_rounds": 40, "step_size": 0.02, "initial": [20.0, -3.0], "gradient_noise": 0.0}
+    found = run(method, num_replicates=20, record=("models",), **known)
+    distances = ((found.models - PLANE.minimizer) ** 2).sum(axis=2).max(axis=0)
+    constants = for_run(bound, PLANE, Full(), method=method, **known)
+    assert constants["largest_delay"] == 2
+    values = [bound(**constants | {"num_rounds": t}) for t in range(41)]
+    assert (distances <= np.array(values) * (1 + 1e-12)).all()
+    assert distances[0] == values[0]
+
+
+def test_a_run_of_adaptive_steps_stays_below_its_bound_on_squared_gradients() -> None:
+    bound, method = ft.bounds.fedopt.mean_gradient2, ft.methods.FedOpt("adam", 0.25, 0.0, 0.5, epsilon=0.25)
+    known = {"num_rounds": 50, "step_size": 0.5, "initial": [4.0, 1.0], "gradient_noise": 0.0}
+    found = run(method, num_replicates=1, record=("models",), **known)
+    mean = (PLANE.gradient(found.models[0, :-1]) ** 2).sum(axis=1).mean()
+    assert mean <= bound(**for_run(bound, PLANE, Full(), method=method, **known))
+    for other in (ft.methods.FedOpt("yogi", momentum=0.0), ft.methods.FedOpt(), None):
+        with pytest.raises(ft.errors.AssumptionViolated, match="FedAdam"):
+            for_run(bound, PLANE, Full(), method=other, **known)
+
+
 DATA = ft.datasets.synthetic(1.0, 1.0, num_clients=3, rng=1, num_features=4, num_classes=3)
 FAMILIES: dict[str, Any] = {
     "full": PLANE,
@@ -199,6 +277,18 @@ def test_every_family_takes_the_correction_of_gradients(kind: str) -> None:
         *((lambda p=p: ft.methods.Scaffnew(p), {}) for p in (0.0, -0.5, 1.5, float("nan"))),
         *((lambda a=a: ft.methods.FedAvgM(*a), {}) for a in ((1.5,), (0.5, 0.0))),
         *((lambda a=a: ft.methods.FedDyn(a), {}) for a in (0.0, float("nan"))),
+        *(
+            (lambda of=of: ft.methods.FedOpt(**of), {})
+            for of in (
+                {"rule": "sgd"},
+                {"momentum": 1.0},
+                {"second_momentum": 1.5},
+                {"epsilon": 0.0},
+                {"second_momentum": 1.0, "bias_correction": True},
+            )
+        ),
+        (ft.methods.FedOpt, {"server_step_size": 0.5}),
+        *((lambda law=law: ft.methods.Delayed(law), {}) for law in ((), (0.5,), (-1.0, 2.0))),
     ],
 )
 def test_what_does_not_go_together_is_refused(make: Any, changes: Any) -> None:

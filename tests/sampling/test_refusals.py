@@ -16,7 +16,8 @@ NAN, INF = float("nan"), float("inf")
 HALVES, NEVER = [0.5, 0.5], np.diag([0.0, 1.0])
 PROBABILITIES = (s.optimal_probabilities, s.approximate_probabilities, s.rational_probabilities, s.improvement_factor)
 REFUSED: list[tuple[Callable[..., Any], list[Any]]] = [
-    *((one, [norms, 1]) for one in PROBABILITIES for norms in ([1.0, -2.0], [1.0, NAN], [INF, 1.0], [[1.0]])),
+    *((one, [norms, 1]) for one in PROBABILITIES for norms in ([1.0, -2.0], [1.0, NAN], [INF, 1.0], [[[1.0]]])),
+    *((one, [[[1.0]], 1]) for one in PROBABILITIES[:3]),
     *((one, [[1.0, 2.0], size]) for one in PROBABILITIES for size in (0, -1.0, 2.5, NAN)),
     (s.approximate_probabilities, [[1.0, 1.0], 1, 0]),
     (s.optimal_probabilities, [np.array([]), 1]),
@@ -25,9 +26,6 @@ REFUSED: list[tuple[Callable[..., Any], list[Any]]] = [
     (s.multinomial_covariance, [[1.0, -1.0], 1]),
     (s.multinomial_covariance, [[1.0], 0]),
     (s.uniform_covariance, [[1.0, 1.0], 3]),
-    (s.clustered_distributions, [[1.0], 0]),
-    (s.clustered_covariance, [[[0.5, 0.6]]]),
-    (s.clustered_covariance, [np.zeros((0, 2))]),
     (cohort_law, [[1] * 17, [1] * 17, 1, 2]),
     *((law, arguments) for law in (cohort_law, power_of_choice_inclusion) for arguments in (
         [[1, 0], [1, 2], 1, 2], [[1, 1], [1, 2], 3, 2], [[1, 1], [1], 1, 2], [[1, -1], [1, 2], 1, 1],
@@ -48,10 +46,10 @@ REFUSED: list[tuple[Callable[..., Any], list[Any]]] = [
     (s.variance, [[1.0], HALVES]),
     (s.variance, [[Fraction(-1)], [Fraction(1)]]),
     (s.relative_improvement_factor, [-0.1, 3, 1]),
-    (s.expected_improvement_factor, [[[1.0, -2.0]], 1]),
-    (s.expected_improvement_factor, [[1.0, 2.0], 1]),
-    (s.expected_improvement_factor, [np.empty((0, 2)), 1]),
-    (s.expected_improvement_factor, [np.empty((2, 0)), 1]),
+    (s.improvement_factor, [[[1.0, -2.0]], 1]),
+    (s.improvement_factor, [1.0, 1]),
+    (s.improvement_factor, [np.empty((0, 2)), 1]),
+    (s.improvement_factor, [np.empty((2, 0)), 1]),
 ]  # fmt: skip
 
 

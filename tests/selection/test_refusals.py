@@ -41,8 +41,6 @@ REFUSED: dict[str, Any] = {
         lambda: s.Available(s.Full(), s.BernoulliAvailability(1.0), "maybe"),
         lambda: s.Available(s.Available(s.Full(), s.BernoulliAvailability(1.0)), s.BernoulliAvailability(1.0)),
         lambda: s.Available(s.Full(), s.AlternatingGroups(1.5)),
-        lambda: s.Available(s.Full(), s.AlternatingGroups(groups=[0, 1])),
-        lambda: s.Available(s.Full(), s.AlternatingGroups(groups=[0, 1, 2, 10**9])),
         lambda: s.Available(s.Full(), s.BernoulliAvailability([0.5, 0.5, 0.5, -0.1])),
     ],
     "Independent": [

@@ -22,7 +22,6 @@ def made_of_arrays(size, change=0.0):
         "LossMatching": S.LossMatching(mask, shares, np.full(3, 0.5)),
         "BernoulliAvailability": S.Available(S.Full(), S.BernoulliAvailability(chances)),
         "Periodic": S.Periodic([chances / chances.sum()]),
-        "AlternatingGroups": S.Available(S.Full(), S.AlternatingGroups(groups=counts)),
     }
 
 

@@ -76,10 +76,10 @@ def test_several_jobs_reach_the_verdicts_of_one() -> None:
     assert list(map(without_time, together)) == list(map(without_time, alone))
     # Claims that the package does not have travel whole, and an exception stays with its claim.
     mine = [claim(holding, "toy:first"), claim(raising, "toy:second")]
-    alone, together = (list(verdicts_of(mine, jobs=jobs)) for jobs in (1, 2))
-    assert list(map(without_time, together)) == list(map(without_time, alone))
-    assert [found.verdict for found in together] == ["no counterexample", "error"]
-    assert together[0].claim is mine[0]
+    one, two = (list(verdicts_of(mine, jobs=jobs)) for jobs in (1, 2))
+    assert list(map(without_time, two)) == list(map(without_time, one))
+    assert [found.verdict for found in two] == ["no counterexample", "error"]
+    assert two[0].claim is mine[0]
 
 
 def test_every_claim_gets_a_few_instances_however_short_the_time() -> None:

@@ -182,6 +182,13 @@ def test_verdicts_replay_the_stored_instances_of_the_package() -> None:
     assert found.worst_ratio >= again.ratio
 
 
+def test_a_notebook_displays_verdicts_as_a_table() -> None:
+    found = verify("power-of-choice:lemma-b3")
+    assert isinstance(found, list)
+    assert "<tr><td>power-of-choice:lemma-b3</td>" in found._repr_html_()
+    assert found._repr_html_().count("<tr>") == 1 + len(found)
+
+
 def test_the_instance_that_raised_is_named_and_raises_again() -> None:
     def sometimes(rng: np.random.Generator) -> Finding:
         if die(rng) == 6:

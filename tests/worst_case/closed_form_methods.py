@@ -97,7 +97,7 @@ def sampled_client(mu: Any, eta: Any, theta: Any) -> Problem:
 
 
 def objective_gap(mu: Any, eta: Any) -> Problem:
-    """Step along the gradient of one drawn client, less ``2 eta^2 Gamma`` (Lemma W with one local step)."""
+    """Step along the gradient of one drawn client, less ``2 eta^2 Gamma`` (the round lemma with one local step)."""
     p = Problem()
     c = p.clients(2, mu, 1)
     best, w = c.minimizer(), p.point("w")

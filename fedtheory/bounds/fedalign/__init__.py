@@ -17,7 +17,7 @@ Modules are imported on first use.
 
 from typing import TYPE_CHECKING
 
-import lazy_loader
+from fedtheory._support import lazy
 
 if TYPE_CHECKING:
     from fedtheory.bounds.fedalign import _worst_cases as _worst_cases
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from fedtheory.bounds.fedalign.recursions import recursion_gap as recursion_gap
     from fedtheory.bounds.fedalign.recursions import refined_one_step as refined_one_step
 else:  # a type checker would accept any name if it saw __getattr__
-    __getattr__, __dir__, __all__ = lazy_loader.attach(
+    __getattr__, __dir__, __all__ = lazy.attach(
         __name__,
         submodules=["_worst_cases"],
         submod_attrs={

@@ -5,7 +5,7 @@ Modules are imported on first use.
 
 from typing import TYPE_CHECKING
 
-import lazy_loader
+from fedtheory._support import lazy
 
 if TYPE_CHECKING:
     from fedtheory.bounds.fedavg import _worst_cases as _worst_cases
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fedtheory.bounds.fedavg.without_gradient_bounds import one_round as one_round
     from fedtheory.bounds.fedavg.without_gradient_bounds import sampled_step as sampled_step
 else:  # a type checker would accept any name if it saw __getattr__
-    __getattr__, __dir__, __all__ = lazy_loader.attach(
+    __getattr__, __dir__, __all__ = lazy.attach(
         __name__,
         submodules=["_worst_cases"],
         submod_attrs={

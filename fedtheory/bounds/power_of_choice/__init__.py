@@ -16,7 +16,7 @@ Modules are imported on first use.
 
 from typing import TYPE_CHECKING
 
-import lazy_loader
+from fedtheory._support import lazy
 
 if TYPE_CHECKING:
     from fedtheory.bounds.power_of_choice import _worst_cases as _worst_cases
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from fedtheory.bounds.power_of_choice.without_gradient_bounds import delayed_step_sizes as delayed_step_sizes
     from fedtheory.bounds.power_of_choice.without_gradient_bounds import fixed_step_distance as fixed_step_distance
 else:  # a type checker would accept any name if it saw __getattr__
-    __getattr__, __dir__, __all__ = lazy_loader.attach(
+    __getattr__, __dir__, __all__ = lazy.attach(
         __name__,
         submodules=["_worst_cases"],
         submod_attrs={

@@ -1,5 +1,7 @@
 """Defects of aggregation in public code: wrong probabilities, omitted weights, overstated claims."""
 
+from functools import partial
+
 import numpy as np
 
 from fedtheory.conformance import check_aggregation
@@ -127,7 +129,34 @@ def weighted_median(rng, vectors, weights):
 
 
 EXACT = {"exact": True}
+
+
+def q_fedavg(rng, vectors, weights, losses, fault=""):
+    """Step of q-FedAvg with q = 2 and L = 4, from updates v_k = w_k - w, but for one fault."""
+    q, L = 2.0, 4.0
+    powers = np.ones_like(losses) if fault == "without losses" else losses**q
+    norms = 0 if fault == "without norms" else (vectors**2).sum(axis=1)
+    scales = q * losses ** (q - 1) * (L if fault == "norms of the updates" else L**2) * norms + L * powers
+    total = L * powers @ vectors
+    return total / (scales.mean() if fault == "mean of the scales" else scales.sum())
+
+
+def q_fedavg_like(vectors, weights, losses):
+    step = np.zeros(vectors.shape[1])
+    scale = 0.0
+    for v, loss in zip(vectors, losses, strict=True):
+        gradient = 4.0 * v  # minus Delta_k of the paper, for L = 4
+        step += loss**2 * gradient
+        scale += 2.0 * loss * gradient @ gradient + 4.0 * loss**2
+    return step / scale
+
+
+Q_FEDAVG = {"like": q_fedavg_like, "exact": True, "losses": True}
 CAUGHT = [
+    *(
+        (partial(q_fedavg, fault=fault), check_aggregation, Q_FEDAVG, "exact")
+        for fault in ("without losses", "without norms", "norms of the updates", "mean of the scales")
+    ),
     (divides_by_probabilities_of_other_draws, check_aggregation, {}, "unbiased"),
     (mean_of_a_cohort, check_aggregation, {}, "unbiased"),
     (renormalizes, check_aggregation, {}, "unbiased"),

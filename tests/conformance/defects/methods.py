@@ -6,7 +6,19 @@ from typing import Any
 import numpy as np
 
 from fedtheory.conformance import check_aggregation, check_method
-from fedtheory.methods import EF21, ErrorFeedback, FedAvgM, FedDyn, FedNova, RandK, Scaffnew, Scaffold, TopK
+from fedtheory.methods import (
+    EF21,
+    Delayed,
+    ErrorFeedback,
+    FedAvgM,
+    FedDyn,
+    FedNova,
+    FedOpt,
+    RandK,
+    Scaffnew,
+    Scaffold,
+    TopK,
+)
 
 
 def scaffold(gradients, weights, initial, num_rounds, local_steps, step_size, rng, fault=""):
@@ -153,6 +165,66 @@ def fedavgm(gradients, weights, initial, num_rounds, local_steps, step_size, rng
     return x
 
 
+def fedopt(
+    gradients, weights, initial, num_rounds, local_steps, step_size, rng, fault="", rule="adam", bias_correction=False
+):
+    """Train as FedOpt with s = 1/10, beta1 = 1/2, beta2 = 3/4, epsilon = v_0 = 1/100 does, but for one fault."""
+    s, beta1, beta2, epsilon, x = 0.1, 0.5, 0.75, 0.01, initial.copy()
+    m, v = np.zeros_like(x), np.full_like(x, epsilon)
+    for t in range(1, num_rounds + 1):
+        d = weights @ _ends(gradients, weights, x, local_steps, step_size, range(len(weights))) - x
+        if fault == "state lost between rounds":
+            m, v = np.zeros_like(x), np.full_like(x, epsilon)
+        m = d if fault == "update for momentum" else beta1 * m + (1 - beta1) * d
+        square = m**2 if fault == "square of m" else d**2
+        if rule == "adagrad":
+            v = v + square
+        elif rule == "yogi":
+            v = v - (1 - beta2) * square * np.sign(v - square)
+        else:
+            v = beta2 * v + (1 - beta2) * square
+        exponent = t + 1 if fault == "exponent of the next round" else t
+        first, second = (1 - beta1**exponent, 1 - beta2**exponent) if bias_correction else (1, 1)
+        root = np.sqrt(v / second + epsilon) if fault == "epsilon inside" else np.sqrt(v / second) + epsilon
+        x = x - s * m / first / root if fault == "wrong sign" else x + s * m / first / root
+    return x
+
+
+def delayed(gradients, weights, initial, num_rounds, local_steps, step_size, rng, delay=1):
+    """Train with updates that are some rounds old."""
+    models = [initial.copy()]
+    for t in range(num_rounds):
+        old = models[max(t - delay, 0)]
+        ends = _ends(gradients, weights, old, local_steps, step_size, range(len(weights)))
+        models.append(models[-1] + weights @ ends - old)
+    return models[-1]
+
+
+def local_momentum(gradients, weights, initial, num_rounds, local_steps, step_size, rng, fault=""):
+    """Train as federated averaging with local momentum 1/2 does, but for one fault."""
+    beta, x, velocities = 0.5, initial.copy(), np.zeros((len(weights), initial.size))
+    for _ in range(num_rounds):
+        ends = []
+        for k, gradient in enumerate(gradients):
+            y, v = x, velocities[k] if fault == "velocity kept between rounds" else np.zeros_like(x)
+            for _ in range(local_steps[k]):
+                v = beta * v + (1 - beta if fault == "damped" else 1) * gradient(y)
+                y = y - step_size * v
+            velocities[k] = v
+            ends.append(y)
+        x = weights @ np.array(ends)
+    return x
+
+
+def averaging_of_cohorts(gradients, weights, initial, num_rounds, local_steps, step_size, rng, cohorts, fault=""):
+    """Train as federated averaging does with the clients of the cohorts; idle clients may count with update 0."""
+    x = initial.copy()
+    for cohort in cohorts:
+        ends = _ends(gradients, weights, x, local_steps, step_size, cohort)
+        x = x + np.sum(ends - x, axis=0) / len(weights if fault == "idle clients count" else cohort)
+    return x
+
+
 def feddyn(gradients, weights, initial, num_rounds, local_steps, step_size, rng, cohorts=None, fault=""):
     """Train as FedDyn with alpha = 2 does, with the clients of the cohorts or all, but for one fault."""
     alpha, x, h, estimates = 2.0, initial.copy(), np.zeros_like(initial), np.zeros((len(weights), initial.size))
@@ -195,6 +267,11 @@ SCAFFOLD, SCAFFNEW, FEDNOVA = {"like": Scaffold()}, {"like": Scaffnew(0.5)}, {"l
 EF, EF_21 = {"like": ErrorFeedback(TopK(1))}, {"like": EF21(TopK(1))}
 SOME_SCAFFOLD = {"like": Scaffold(), "num_selected": 2}
 FEDAVGM, NESTEROV = {"like": FedAvgM(0.5, 0.75)}, {"like": FedAvgM(0.5, 0.75, nesterov=True)}
+ADAM, CORRECTED, ADAGRAD, YOGI = (
+    {"like": FedOpt(rule, 0.1, 0.5, 0.75, 0.01, 0.01, corrected)}
+    for rule, corrected in (("adam", False), ("adam", True), ("adagrad", False), ("yogi", False))
+)
+LATE, MOMENTUM, SOME = {"like": Delayed((0, 1))}, {"like": None, "momentum": 0.5}, {"like": None, "num_selected": 2}
 FEDDYN, SOME_FEDDYN = {"like": FedDyn(2.0)}, {"like": FedDyn(2.0), "num_selected": 2}
 CAUGHT = [
     (faulty(scaffold_of_cohorts, "c by 1/|S|"), check_method, SOME_SCAFFOLD, "first rounds"),
@@ -205,6 +282,25 @@ CAUGHT = [
     (faulty(fedavgm, "momentum of the models"), check_method, FEDAVGM, "first rounds"),
     (faulty(fedavgm, "wrong sign"), check_method, FEDAVGM, "limit"),
     (fedavgm, check_method, NESTEROV, "first rounds"),
+    (faulty(fedopt, "state lost between rounds"), check_method, ADAM, "first rounds"),
+    (faulty(fedopt, "square of m"), check_method, ADAM, "first rounds"),
+    (faulty(fedopt, "epsilon inside"), check_method, ADAM, "first rounds"),
+    (faulty(fedopt, "wrong sign"), check_method, ADAM, "first rounds"),
+    (fedopt, check_method, CORRECTED, "first rounds"),
+    (partial(fedopt, bias_correction=True), check_method, ADAM, "first rounds"),
+    (
+        partial(fedopt, bias_correction=True, fault="exponent of the next round"),
+        check_method,
+        CORRECTED,
+        "first rounds",
+    ),
+    (fedopt, check_method, YOGI, "first rounds"),
+    (delayed, check_method, {"like": None}, "first rounds"),
+    (partial(delayed, delay=2), check_method, LATE, "first rounds"),
+    (local_momentum, check_method, {"like": None}, "first rounds"),
+    (faulty(local_momentum, "velocity kept between rounds"), check_method, MOMENTUM, "first rounds"),
+    (faulty(local_momentum, "damped"), check_method, MOMENTUM, "one local step"),
+    (faulty(averaging_of_cohorts, "idle clients count"), check_method, SOME, "first rounds"),
     (faulty(feddyn, "the sum minus one model"), check_method, FEDDYN, "limit"),
     (faulty(feddyn, "the sum minus one model"), check_method, SOME_FEDDYN, "limit"),
     (faulty(feddyn, "h by 1/|S|"), check_method, SOME_FEDDYN, "first rounds"),
@@ -240,4 +336,7 @@ RIGHT = [(error_feedback, EF), (ef21, EF_21), (ErrorFeedback(TopK(1)), EF), (EF2
          (Scaffnew(0.5), SCAFFNEW), (FedNova(), FEDNOVA),
          (scaffold_of_cohorts, SOME_SCAFFOLD), (Scaffold(), SOME_SCAFFOLD), (fedavgm, FEDAVGM),
          (partial(fedavgm, nesterov=True), NESTEROV), (feddyn, FEDDYN), (feddyn, SOME_FEDDYN),
-         (FedDyn(2.0), SOME_FEDDYN)]  # fmt: skip
+         (FedDyn(2.0), SOME_FEDDYN), (fedopt, ADAM), (partial(fedopt, bias_correction=True), CORRECTED),
+         (partial(fedopt, rule="adagrad"), ADAGRAD), (partial(fedopt, rule="yogi"), YOGI), (delayed, LATE),
+         (local_momentum, MOMENTUM), (averaging_of_cohorts, SOME),
+         (faulty(averaging_of_cohorts, "idle clients count"), SOME | {"server_step_size": 2 / 3})]  # fmt: skip

@@ -13,7 +13,7 @@ from fedtheory.conformance import check_aggregation, check_method, check_strateg
 from fedtheory.conformance._checks import Kit
 from fedtheory.methods import FedAvgM, FedDyn, Scaffold
 from fedtheory.selection.power_of_choice import PowerOfChoice
-from tests.conformance.defects.methods import faulty, fedavgm, feddyn, scaffold, scaffold_of_cohorts
+from tests.conformance.defects.methods import ADAM, faulty, fedavgm, feddyn, fedopt, scaffold, scaffold_of_cohorts
 
 
 class Issue(NamedTuple):
@@ -202,6 +202,11 @@ ISSUES = [
     Issue(
         "APPFL", "https://github.com/APPFL/APPFL/issues/129", "FedAvgM: the update multiplied by 1 - beta",
         faulty(fedavgm, "damped"), fedavgm, check_method, {"like": FedAvgM(0.5, 0.75)}, "first rounds",
+    ),
+    Issue(
+        "Flower's FedAdam", "https://github.com/flwrlabs/flower/pull/893",
+        "FedAdam: the server steps along the update in place of the momentum",
+        faulty(fedopt, "update for momentum"), fedopt, check_method, ADAM, "first rounds",
     ),
     Issue(
         "FedLab", "https://github.com/SMILELab-FL/FedLab/issues/319",
