@@ -116,12 +116,10 @@ def gains(table: Sequence[Fraction], order: Sequence[int], tolerance: Fraction =
     return added
 
 
-def mean_gain(
-    table: Sequence[Fraction], player: int, first: int, num_players: int, tolerance: Fraction = Fraction(0)
-) -> Any:
+def mean_gain(table: Sequence[Fraction], player: int, first: int, num_players: int) -> Any:
     """Return a player's mean gain over all orders that begin with another given player."""
     orders = Law.uniform(orders_from(first, num_players))
-    return orders.mean(lambda order: gains(table, order, tolerance)[player])
+    return orders.mean(lambda order: gains(table, order)[player])
 
 
 def orders_from(first: int, num_players: int) -> Iterator[tuple[int, ...]]:

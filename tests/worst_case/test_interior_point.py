@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fedtheory.worst_case._certificates import FeasiblePoint, forms_at, verify_lower
-from fedtheory.worst_case._coordinates import first_coordinates
+from fedtheory.worst_case._coordinates import _balanced, first_coordinates
 from fedtheory.worst_case._interior_point import Data, Progress, State, beginning, path
 from fedtheory.worst_case._record import Declared, Record
 from fedtheory.worst_case._semidefinite import Program, _require, program_of
@@ -159,3 +159,13 @@ def test_a_point_moves_towards_a_feasible_one_until_it_violates_nothing(inside: 
     found = feasible_between(shell(1, 3), *points)
     assert found.grams == (((wanted,),),)
     assert verify_lower(shell(1, 3), found) == wanted
+
+
+def test_the_function_values_are_balanced_by_the_largest_multiplier() -> None:
+    # The multipliers of "value <= 2" and "value <= 1" add up to the coefficient 1 of the value in the objective.
+    record, value = Record(), Value()
+    record.vector()
+    record.at_most(value, 2, "loose")
+    record.at_most(value, 1, "tight")
+    small = Q(1, 10**9)
+    assert _balanced(program_of(record, value), [small, Q(99, 100)], Q(-1)).inequalities == (small, 1 - small)
