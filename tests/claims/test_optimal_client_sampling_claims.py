@@ -93,11 +93,6 @@ def test_the_per_client_variant_fails_by_these_numbers() -> None:
     assert (round(float(measured), 7), round(float(predicted), 7)) == (0.0236111, 0.0235123)
 
 
-def test_the_correlation_of_noise_and_gradients_shows_by_these_numbers() -> None:
-    finding = fedavg.uncorrelated_noise.check(np.random.default_rng(0))
-    assert (finding.measured, finding.predicted) == (Q("1.655"), Q("1.605"))
-
-
 def test_correlated_samplings_beat_independent_ones_by_these_numbers() -> None:
     variances = []
     for updates, law in lemma1.counterexamples().values():
