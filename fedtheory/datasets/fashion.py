@@ -49,6 +49,14 @@ def mnist(path: str | Path | None = None) -> Pair:
 
     Its variable is ``MNIST``. Source: LeCun, Bottou, Bengio, Haffner (1998), "Gradient-based learning applied to
     document recognition".
+
+    >>> import tempfile
+    >>> image, label = np.full((1, 1, 2), 51, dtype=np.uint8), np.array([9], dtype=np.uint8)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(Path(folder, "mnist.npz"), x_train=image, y_train=label, x_test=image, y_test=label)
+    ...     (x, y), _ = mnist(Path(folder, "mnist.npz"))
+    >>> x, y
+    (array([[0.2, 0.2]], dtype=float32), array([9]))
     """
     return _images("MNIST", path)
 

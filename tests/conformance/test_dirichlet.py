@@ -28,7 +28,7 @@ def test_draws_that_are_uniform_at_a_small_concentration_are_refused_with_the_re
     [failure] = check_generator(underflows, law="dirichlet").failures
     assert failure.check == "underflow"
     assert failure.sentence.startswith(
-        "for the concentration 0.0001 at most 0.18 % of the clients may have no class with"
+        "for the concentration 0.0001 at most 0.18% of the clients may have no class with"
     )
     assert "have equal shares of all classes, since gamma variables of such a small shape underflow" in failure.sentence
 

@@ -215,7 +215,7 @@ REFUSED: list[tuple[Any, Any, Any, dict[str, Any], str]] = [
     (poc.fixed_step_gap, EIGHT, Proportional(2), {}, "one step_size for all steps"),
     (poc.fixed_step_gap, EIGHT, Proportional(2), {"step_size": [0.001, 0.002, 0.002]}, "one step_size for all steps"),
     (poc.decaying_steps_gap, EIGHT, object(), {}, "must have a scheme"),
-    (fedavg.full_participation_gap, SOFTMAX, Full(), {}, "give G2="),
+    (fedavg.full_participation_gap, SOFTMAX, Full(), {"gradient_noise": 0.5}, "give G2="),
 ]
 
 
