@@ -170,6 +170,7 @@ def check_method(
         message = f"method must be a function or a value with method_rules, got {truncate(method)}"
         raise TypeError(message)
     given = {"proximal_weight": proximal_weight, "momentum": momentum, "server_step_size": server_step_size}
+    given = {name: validate.double(name, value) for name, value in given.items()}
     options = {name: value for name, value in given.items() if value != (name == "server_step_size")}
     if options and like is not None:
         message = f"{', '.join(options)} must not be given unless like is None, got {options} for {truncate(like)}"

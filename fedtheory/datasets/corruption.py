@@ -33,7 +33,10 @@ def noise_levels(num_clients: int, factor: float, skew: float) -> Array:
     >>> noise_levels(3, factor=2.0, skew=0.5)
     array([0. , 0.5, 2. ])
     """
-    factor = validate.moderate("factor", validate.nonnegative("factor", factor), _LARGEST_LEVEL)
+    num_clients = validate.size("num_clients", num_clients)
+    factor = validate.moderate(
+        "factor", validate.double("factor", validate.nonnegative("factor", factor)), _LARGEST_LEVEL
+    )
     skew = validate.double("skew", validate.positive("skew", skew))
     ranks = np.linspace(0.0, 1.0, num_clients) if num_clients > 1 else np.ones(1)
     result: Array = factor * ranks ** (1 / skew)

@@ -99,7 +99,8 @@ def partition_from_counts(labels: npt.ArrayLike, table: npt.ArrayLike, *, rng: R
     >>> [part.tolist() for part in partition_from_counts([1, 0, 1, 0], [[2, 0], [0, 2]])]
     [[1, 3], [0, 2]]
     """
-    y, counts = pooled(labels, 1, 1)[0], validate.counts("table", validate.unmasked("table", table), low=0)
+    y = pooled(labels, 1, 1)[0]
+    counts = np.asarray(validate.counts("table", validate.unmasked("table", table), low=0))
     if counts.ndim != 2 or not counts.size:
         message = f"table must have a row per client and a column per class, got shape {counts.shape}"
         raise ValueError(message)

@@ -86,8 +86,9 @@ def after_round(
 def _given(rules: Rules, memory: Any, weights: Array, round_index: int, rng: np.random.Generator) -> dict[str, Any]:
     validate.instance("rules", rules, Rules, "the Rules of a strategy")
     validate.instance("rng", rng, np.random.Generator, "a numpy.random.Generator")
-    if not isinstance(memory, np.ndarray) or isinstance(memory, np.ma.MaskedArray) or memory.dtype != np.float64:
-        message = f"memory must be an array of float64, which the rules write, got {truncate(memory)}"
+    is_array = isinstance(memory, np.ndarray) and not isinstance(memory, np.ma.MaskedArray)
+    if not is_array or memory.dtype != np.float64 or memory.ndim != 1:
+        message = f"memory must be a vector of float64, which the rules write, got {truncate(memory)}"
         raise TypeError(message)
     shares = validate.array("weights", weights, ndim=1)
     number = validate.horizon("round_index", round_index)

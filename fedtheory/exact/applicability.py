@@ -15,7 +15,7 @@ from fedtheory._support import validate
 from fedtheory._support.discover import members
 from fedtheory._support.summary import html_table
 from fedtheory._support.validate import Array
-from fedtheory._support.wording import suggest
+from fedtheory._support.wording import suggest, truncate
 from fedtheory.engine.heterogeneity import own_steps
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.engine.trajectory import Trajectory
@@ -188,7 +188,8 @@ def applicable(
     run = {"num_rounds": num_rounds, "step_size": step_size, **settings}
     shared: dict[str, Any] = {}
     if estimate is not False:
-        shared["estimates"] = _estimates(federation, strategy, None if estimate is True else estimate)
+        points = sampled_models(federation) if estimate is True else _models("estimate", estimate, federation.dim)
+        shared["estimates"] = _estimates(federation, strategy, points)
     with np.errstate(over="ignore"):
         return ApplicableBounds(
             [_applicability(_short(name), bound, federation, strategy, run, shared) for name, bound in known.items()]
@@ -282,10 +283,23 @@ def _applicability(
     return Applicability(name, bound, verdict, value, arguments, (), "", tuple(estimated))
 
 
-def _estimates(fed: Federation, strategy: Strategy | None, models: npt.ArrayLike | None) -> dict[str, float]:
-    """Estimate constants at some models, finite ones of shape (..., v), or at models around the minimizer."""
-    points = sampled_models(fed) if models is None else np.asarray(models, dtype=np.float64).reshape(-1, fed.dim)
-    points = np.unique(points[np.isfinite(points).all(axis=1)], axis=0)
+def _models(name: str, given: npt.ArrayLike, dim: int) -> Array:
+    """Return the models that are finite, shape (n, v), of an array of shape (..., v) with two dimensions or more."""
+    known = validate.extended(name, given, gaps=True)
+    if known.ndim < 2 or known.shape[-1] != dim:
+        message = f"{name} must be True, False or models of shape (..., {dim}), got {truncate(given)}"
+        raise ValueError(message)
+    models: Array = known.reshape(-1, dim)
+    finite = np.isfinite(models).all(axis=1)
+    if not finite.any():
+        message = f"{name} must contain a finite model, got none among {len(models)}"
+        raise ValueError(message)
+    return models[finite]
+
+
+def _estimates(fed: Federation, strategy: Strategy | None, models: Array) -> dict[str, float]:
+    """Estimate constants at some models, shape (n, v)."""
+    points = np.unique(models, axis=0)
     points = points[np.unique(np.linspace(0, len(points) - 1, _MOST_MODELS).astype(int))]
     found = {
         "G2": max(float(np.square(fed.gradients(point)).sum(axis=-1).max()) for point in points),
