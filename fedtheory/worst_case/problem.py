@@ -31,7 +31,7 @@ from fedtheory.worst_case.arguments import listed, spelled
 from fedtheory.worst_case.function_classes import class_of
 from fedtheory.worst_case.function_classes.interface import FunctionClass
 from fedtheory.worst_case.instances import is_attained
-from fedtheory.worst_case.proofs import NARROW, prove
+from fedtheory.worst_case.proofs import NARROW, prove, short_point
 from fedtheory.worst_case.worst_cases import Case, WorstCase, worst_of
 
 __all__ = ["Problem"]
@@ -352,8 +352,9 @@ class Problem:
         relaxed = (*relaxations(record, program), *omitted)
         proof = prove(program, narrow)
         if proof.point is not None and proof.lower is not None and not (relaxed or proof.infinite):
-            reached = is_attained(record, self._objectives, program, proof.point, proof.lower)
-            relaxed = () if reached else ("a run that misses the lower side",)
+            reached = partial(is_attained, record, self._objectives, program, lower=proof.lower)
+            if not (reached(proof.point) or reached(short_point(proof) or proof.point)):
+                relaxed = ("a run that misses the lower side",)
         return Case(record, tuple(self._objectives), relaxed, proof)
 
     @property

@@ -28,6 +28,7 @@ from fedtheory.worst_case._free_directions import Products, lifted, null_squares
 from fedtheory.worst_case._interior_point import Progress, State, beginning, path
 from fedtheory.worst_case._invariances import Direction
 from fedtheory.worst_case._recession import moved_inside, without_slack
+from fedtheory.worst_case._record import Constraint
 from fedtheory.worst_case._semidefinite import Program
 from fedtheory.worst_case._vectors import Form, Vector
 
@@ -42,6 +43,10 @@ _GRIDS = (8, 12, 16, 24, 32)
 _MULTIPLES = (0, 1, 2**10, 2**20)
 # Multipliers below these shares of the largest one may have to be 0.
 _NEGLIGIBLE = (1e-9, 1e-7, 1e-5)
+# Bounds of squared lengths, as multiples of the largest bound, at which short vectors keep their digits in doubles.
+_LONG = (10**2, 10**4, 10**6)
+# Share of the value that may be lost for an instance with shorter vectors.
+_LOST = Fraction(1, 10**6)
 # Whether each path in new coordinates starts from the beginning, or from the end of the previous path.
 _AFRESH = (False, True, True)
 # After this many states of the first path that should give proofs and do not, new coordinates are used.
@@ -142,6 +147,35 @@ def prove(program: Program, narrow: float = NARROW) -> Proof:
                 if _is_enough(found, narrow):
                     break
         return _of_the_whole(program, reduced, dropped, found)
+
+
+def short_point(found: Proof) -> FeasiblePoint | None:
+    """Return a point with short vectors that proves nearly the same lower bound.
+
+    In some proofs, an unbounded vector is so long that other vectors lose their digits in doubles.
+    """
+    program, point, lower = found.program, found.point, found.lower
+    if point is None or lower is None:
+        return None
+    unit = max((abs(one.bound) for one in program.constraints), default=Fraction(0)) or Fraction(1)
+    length2 = sum(gram[i][i] for gram in point.grams for i in range(len(gram)))
+    if length2 < _LONG[-1] * unit:
+        return point
+    for times in _LONG:
+        tried = prove(_near(program, times * unit))
+        if tried.point is not None and tried.lower is not None and lower - tried.lower <= _LOST * abs(lower):
+            return tried.point
+    return point
+
+
+def _near(program: Program, size: Fraction) -> Program:
+    """Return a program whose vectors have a sum of squared lengths of at most ``size``."""
+    total = Form({(vector, vector): Fraction(1) for vector in _basis(program)})
+    return replace(program, inequalities=(*program.inequalities, Constraint(total, size)), free=())
+
+
+def _basis(program: Program) -> list[Vector]:
+    return [Vector({(block, place): Fraction(1)}) for block, size in enumerate(program.sizes) for place in range(size)]
 
 
 def _of_the_whole(
@@ -442,8 +476,8 @@ def _some_point(program: Program, direction: FeasiblePoint) -> FeasiblePoint | N
         with suppress(OracleError):
             verify_lower(program, point)
             return point
-    basis = [Vector({(block, place): Fraction(1)}) for block, size in enumerate(program.sizes) for place in range(size)]
-    coordinates = first_coordinates(replace(program, objective=Form({(e, e): Fraction(-1) for e in basis})))
+    size = Form({(e, e): Fraction(-1) for e in _basis(program)})
+    coordinates = first_coordinates(replace(program, objective=size))
     for progress in path(coordinates.data, beginning(coordinates.data)):
         if progress.inside and progress.state.settled:
             with suppress(OracleError, ArithmeticError):

@@ -18,7 +18,7 @@ from fedtheory.worst_case._record import SERVER, Record
 from fedtheory.worst_case._semidefinite import Program
 from fedtheory.worst_case._vectors import Form
 from fedtheory.worst_case.instances import Instance
-from fedtheory.worst_case.proofs import Proof, shares_of
+from fedtheory.worst_case.proofs import Proof, shares_of, short_point
 
 __all__ = ["WorstCase"]
 
@@ -219,7 +219,8 @@ class WorstCase:
         if case.proof.point is None or case.relaxed:
             message = "an instance must come from a proof of the lower side, got none"
             raise ValueError(message)
-        return Instance(case.record, case.objectives, case.proof.program, case.proof.point)
+        point = short_point(case.proof) or case.proof.point
+        return Instance(case.record, case.objectives, case.proof.program, point)
 
     def save(self, path: str | Path) -> None:
         """Write problem and proofs to a JSON file, which ``checker`` verifies with the standard library alone.
