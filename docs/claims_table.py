@@ -20,7 +20,7 @@ STRAINED, NEARLY, ATTAINED = 0.5, 0.95, 0.99
 
 
 def table() -> str:
-    """Return the table of the page, in a container of its own."""
+    """Return the table of the page inside an element that the filter finds by its name."""
     homes = {bound: name for name, bound in members(import_module("fedtheory.bounds"), is_bound)}
     ranked = sorted(known_claims().values(), key=lambda claim: (_rank(_paper(claim)), claim.key))
     rows = [*(row(claim, homes) for claim in ranked), *unclaimed()]

@@ -57,7 +57,7 @@ def check(holds: object, what: str) -> None:
 
 
 def number(value: Any) -> str:
-    """Return a short number as it is, and others to four digits."""
+    """Return a short number unchanged, and a longer one with four digits."""
     text = str(value)
     if len(text) <= 14:
         return text

@@ -30,6 +30,7 @@ class Optimum(NamedTuple):
 
 
 def optimum(fed: QuadraticFederation) -> Optimum:
+    """Return the minimizer, the offsets from it, and the objective gap, which is exactly 0 for homogeneous clients."""
     gap = 0.0 if is_homogeneous(fed) else fed.objective_gap
     return Optimum(fed.minimizer, fed.centers - fed.minimizer, gap)
 

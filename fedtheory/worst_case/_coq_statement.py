@@ -409,4 +409,5 @@ def minimum(texts: Sequence[str]) -> str:
 
 
 def claim_text(goals: Sequence[Any], upper: Fraction) -> str:
+    """Return the conclusion of the theorem: the least of the goals is at most ``upper``."""
     return f"{minimum([text(one) for one in goals])} <= {real(upper)}"

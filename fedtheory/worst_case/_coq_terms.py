@@ -236,14 +236,17 @@ def rational(q: Fraction) -> str:
 
 
 def plus(a: Any, b: Any) -> Sum:
+    """Return the sum of two terms."""
     return Sum(a, "+", b)
 
 
 def minus(a: Any, b: Any) -> Sum:
+    """Return the difference of two terms."""
     return Sum(a, "-", b)
 
 
 def square(u: Any) -> Product:
+    """Return the squared length of a vector."""
     return Product(u, u)
 
 

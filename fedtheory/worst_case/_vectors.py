@@ -120,6 +120,7 @@ def exact(name: str, number: Any) -> Fraction | int:
 
 
 def fraction(name: str, number: Any) -> Fraction:
+    """Return an integer or a rational as a Fraction; other numbers raise TypeError."""
     found = exact(name, number)
     return found if isinstance(found, Fraction) else Fraction(found)
 

@@ -36,5 +36,5 @@ def test_absent_clients_that_keep_the_servers_model_slow_the_expected_model_and_
         subsets = list(combinations(range(N), m))
         after = [w + sum((fed.weights[k] * moves[k] for k in subset), start=0 * w) for subset in subsets]
         expected = combination(Vector([Q(1, len(subsets))] * len(subsets)), after)
-        everybody = w + combination(fed.weights, moves)
-        assert norm2(expected - (w + Q(m, N) * (everybody - w))) == 0
+        full_model = w + combination(fed.weights, moves)
+        assert norm2(expected - (w + Q(m, N) * (full_model - w))) == 0

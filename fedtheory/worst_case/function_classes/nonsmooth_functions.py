@@ -48,6 +48,7 @@ def bounded(number: int, call: Call, lipschitz: Fraction | None) -> Iterator[Con
 
 
 def bounded_text(lipschitz: Fraction | None, number: Number) -> list[str]:
+    """Return the description of the bound on gradients, or nothing without one."""
     return [] if lipschitz is None else [f"{number(lipschitz)}-Lipschitz"]
 
 

@@ -61,4 +61,5 @@ def dominated(number: int, called: Called, polyak: Fraction | None) -> Iterator[
 
 
 def dominated_text(polyak: Fraction | None, number: Number) -> list[str]:
+    """Return the description of the Polyak-Lojasiewicz condition, or nothing without it."""
     return [] if polyak is None else [f"of Polyak's class with constant {number(polyak)}"]

@@ -63,6 +63,7 @@ def refuse_empty(mu: Fraction, L: Fraction) -> None:
 
 
 def of_pairs(called: Called, mu: Fraction, L: Fraction) -> Iterator[Condition]:
+    """Yield the interpolation condition of each ordered pair of oracle calls."""
     for (i, one), (j, other) in permutations(enumerate(called.calls), 2):
         yield Condition((i, j), of_pair(one, other, mu, L))
 
