@@ -56,10 +56,9 @@ def optimal_probabilities(norms: npt.ArrayLike, expected_size: float) -> Array:
 
 def _fill(norms: Array, budget: float, probabilities: Array) -> bool:
     """Few clients need no compilation; both implementations are bit-identical."""
-    if norms.size < FEW:
-        with np.errstate(all="ignore"):
-            return bool(write_optimal(norms, budget, probabilities))
-    return bool(compiled_write_optimal(norms, budget, probabilities))
+    write = write_optimal if norms.size < FEW else compiled_write_optimal
+    with np.errstate(all="ignore"):
+        return bool(write(norms, budget, probabilities))
 
 
 def rescale(norms: Array, budget: float, probabilities: Array) -> None:
