@@ -34,7 +34,7 @@ class SweepWarning(UserWarning):
     """Warning that a file in a sweep's folder cannot be read or written."""
 
 
-class SweepInterrupted(KeyboardInterrupt, SystemExit):  # noqa: N818 -- an interruption is no error
+class SweepInterrupted(KeyboardInterrupt, SystemExit):
     """Ctrl-C ended a sweep.
 
     ``except KeyboardInterrupt`` catches it. If nothing does, the script ends as after ``sys.exit(130)``: without a
