@@ -62,19 +62,9 @@ def one_step(distance2, *, step_size, mu, L, local_steps, G2, sigma2, objective_
     worst_case=lambda: fedalign._worst_cases.ONE_STEP,
 )
 def refined_one_step(
-    distance2,
-    *,
-    step_size,
-    elapsed_step_size,
-    mu,
-    L,
-    G2,
-    sigma2,
-    objective_gap,
-    priority_weight,
-    included_gap,
+    distance2, *, step_size, elapsed_step_size, mu, L, G2, sigma2, objective_gap, priority_weight, included_gap,
     squared_weights=1,
-):
+):  # fmt: skip
     r"""Bound on ``E |w_{t+1} - w*|^2`` like ``one_step``, for any step sizes up to 1/(4 L).
 
     S is the sum of the round's earlier step sizes.

@@ -115,19 +115,9 @@ def dsgd_per_client_variant(
     worst_case=lambda: ocs._worst_cases.STEP,
 )
 def dsgd_convex_clients(
-    distance2,
-    *,
-    gap,
-    step_size,
-    mu,
-    L,
-    gamma,
-    max_weight,
-    sum_squared_weights,
-    relative_noise,
-    sigma2,
+    distance2, *, gap, step_size, mu, L, gamma, max_weight, sum_squared_weights, relative_noise, sigma2,
     squared_weight_optimum_gradient2,
-):
+):  # fmt: skip
     r"""Bound on ``E |x^{k+1} - x*|^2`` with the squared weights and without the minima f_i*.
 
     .. math::

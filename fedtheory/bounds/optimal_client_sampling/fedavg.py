@@ -23,21 +23,9 @@ _ONE_ROUND = (paper.SMOOTH, paper.LOCAL_GRADIENT_NOISE, paper.GAMMA_AT_MOST_ONE,
     worst_case=lambda: ocs._worst_cases.ROUND,
 )
 def fedavg_strongly_convex(
-    distance2,
-    *,
-    gap,
-    step_size,
-    server_step_size,
-    local_steps,
-    mu,
-    L,
-    gamma,
-    max_weight,
-    sum_squared_weights,
-    relative_noise,
-    sigma2,
-    objective_gap,
-):
+    distance2, *, gap, step_size, server_step_size, local_steps, mu, L, gamma, max_weight, sum_squared_weights,
+    relative_noise, sigma2, objective_gap,
+):  # fmt: skip
     r"""Bound on ``E |x^{k+1} - x*|^2`` after one round.
 
     .. math::
@@ -77,22 +65,9 @@ def fedavg_strongly_convex(
     worst_case=lambda: ocs._worst_cases.ROUND_PER_CLIENT,
 )
 def fedavg_strongly_convex_per_client(
-    distance2,
-    *,
-    gap,
-    step_size,
-    server_step_size,
-    local_steps,
-    mu,
-    L,
-    gamma,
-    max_weight,
-    sum_squared_weights,
-    relative_noise,
-    sigma2,
-    objective_gap,
-    per_client_gap,
-):
+    distance2, *, gap, step_size, server_step_size, local_steps, mu, L, gamma, max_weight, sum_squared_weights,
+    relative_noise, sigma2, objective_gap, per_client_gap,
+):  # fmt: skip
     r"""Bound on ``E |x^{k+1} - x*|^2`` after one round, with ``per_client_gap = sum_i w_i^2 (f_i(x*) - f_i*)``.
 
     .. math::
@@ -132,21 +107,9 @@ def fedavg_strongly_convex_per_client(
     worst_case=lambda: ocs._worst_cases.ROUND,
 )
 def fedavg_convex_clients(
-    distance2,
-    *,
-    gap,
-    step_size,
-    server_step_size,
-    local_steps,
-    mu,
-    L,
-    gamma,
-    max_weight,
-    sum_squared_weights,
-    relative_noise,
-    sigma2,
-    objective_gap,
-):
+    distance2, *, gap, step_size, server_step_size, local_steps, mu, L, gamma, max_weight, sum_squared_weights,
+    relative_noise, sigma2, objective_gap,
+):  # fmt: skip
     r"""Bound on ``E |x^{k+1} - x*|^2`` after one round if f is strongly convex and the f_i are convex.
 
     .. math::
@@ -184,20 +147,9 @@ def fedavg_convex_clients(
     domains=paper.WHOLE_MOVE,
 )
 def fedavg_nonconvex(
-    value,
-    *,
-    gradient2,
-    step_size,
-    server_step_size,
-    local_steps,
-    L,
-    gamma,
-    max_weight,
-    sum_squared_weights,
-    relative_noise,
-    sigma2,
-    dissimilarity,
-):
+    value, *, gradient2, step_size, server_step_size, local_steps, L, gamma, max_weight, sum_squared_weights,
+    relative_noise, sigma2, dissimilarity,
+):  # fmt: skip
     r"""Bound on ``E f(x^{k+1})`` from ``value = f(x^k)`` and ``gradient2 = |grad f(x^k)|^2``.
 
     .. math::

@@ -178,18 +178,9 @@ def client_drift(mean_gradient2, *, step_size, server_step_size, local_steps, L,
     schemes=paper.SCHEMES,
 )
 def fedavg_second_moment(
-    drift,
-    *,
-    squared_weight_gradient2,
-    gradient2,
-    gamma,
-    local_steps,
-    L,
-    max_weight,
-    sum_squared_weights,
-    relative_noise,
-    sigma2,
-):
+    drift, *, squared_weight_gradient2, gradient2, gamma, local_steps, L, max_weight, sum_squared_weights,
+    relative_noise, sigma2,
+):  # fmt: skip
     r"""Bound on ``E |G|^2`` for FedAvg with R local steps, where local noise and local gradients are correlated.
 
     .. math::

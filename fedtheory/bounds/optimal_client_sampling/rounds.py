@@ -37,19 +37,9 @@ _FULL_PARTICIPATION = (Scheme("all", "weighted"),)
     worst_case=lambda: ocs._worst_cases.STEP,
 )
 def dsgd_contraction(
-    distance2,
-    *,
-    step_size,
-    mu,
-    L,
-    smallest_gamma,
-    mean_inverse_gamma,
-    max_weight,
-    sum_squared_weights,
-    relative_noise,
-    sigma2,
-    objective_gap,
-):
+    distance2, *, step_size, mu, L, smallest_gamma, mean_inverse_gamma, max_weight, sum_squared_weights, relative_noise,
+    sigma2, objective_gap,
+):  # fmt: skip
     r"""Bound on ``E |x^{k+1} - x*|^2`` from ``E |x^k - x*|^2``, for repeated application over rounds.
 
     .. math::
@@ -84,19 +74,9 @@ def dsgd_contraction(
     schemes=paper.SCHEMES,
 )
 def dsgd_average_gradient(
-    num_rounds,
-    *,
-    initial_gap,
-    step_size,
-    L,
-    smallest_gamma,
-    mean_inverse_gamma,
-    max_weight,
-    sum_squared_weights,
-    relative_noise,
-    sigma2,
-    dissimilarity,
-):
+    num_rounds, *, initial_gap, step_size, L, smallest_gamma, mean_inverse_gamma, max_weight, sum_squared_weights,
+    relative_noise, sigma2, dissimilarity,
+):  # fmt: skip
     r"""Bound on ``1/K sum_{k<K} E |grad f(x^k)|^2``, the mean over the first K rounds, with a constant step size.
 
     .. math::
@@ -132,21 +112,9 @@ def dsgd_average_gradient(
     worst_case=lambda: ocs._worst_cases.ROUND,
 )
 def fedavg_contraction(
-    distance2,
-    *,
-    step_size,
-    server_step_size,
-    local_steps,
-    mu,
-    L,
-    smallest_gamma,
-    mean_inverse_gamma,
-    max_weight,
-    sum_squared_weights,
-    relative_noise,
-    sigma2,
-    objective_gap,
-):
+    distance2, *, step_size, server_step_size, local_steps, mu, L, smallest_gamma, mean_inverse_gamma, max_weight,
+    sum_squared_weights, relative_noise, sigma2, objective_gap,
+):  # fmt: skip
     r"""Bound on ``E |x^{k+1} - x*|^2`` from ``E |x^k - x*|^2``, for repeated application over rounds.
 
     .. math::
@@ -184,21 +152,9 @@ def fedavg_contraction(
     domains=paper.WHOLE_MOVE,
 )
 def fedavg_average_gradient(
-    num_rounds,
-    *,
-    initial_gap,
-    step_size,
-    server_step_size,
-    local_steps,
-    L,
-    smallest_gamma,
-    mean_inverse_gamma,
-    max_weight,
-    sum_squared_weights,
-    relative_noise,
-    sigma2,
-    dissimilarity,
-):
+    num_rounds, *, initial_gap, step_size, server_step_size, local_steps, L, smallest_gamma, mean_inverse_gamma,
+    max_weight, sum_squared_weights, relative_noise, sigma2, dissimilarity,
+):  # fmt: skip
     r"""Bound on ``1/K sum_{k<K} E |grad f(x^k)|^2``, the mean over the first K rounds, with a constant step size.
 
     .. math::

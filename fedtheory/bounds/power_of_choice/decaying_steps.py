@@ -72,19 +72,9 @@ def _printed_decaying_steps_gap(
     worst_case=lambda: poc._worst_cases.DECAYING_STEPS,
 )
 def decaying_steps_gap(
-    num_steps,
-    *,
-    mu,
-    L,
-    local_steps,
-    num_selected,
-    G2,
-    sigma2,
-    objective_gap,
-    rho_diagonal,
-    rho_tilde,
+    num_steps, *, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_diagonal, rho_tilde,
     initial_distance2,
-):
+):  # fmt: skip
     r"""Bound on ``E F(w_T) - F*`` for step sizes ``1 / (mu (t + gamma))``, any selection law and the plain mean.
 
     .. math::
@@ -114,19 +104,9 @@ def decaying_steps_gap(
     worst_case=lambda: poc._worst_cases.REFINED_DECAYING_STEPS,
 )
 def refined_decaying_steps_gap(
-    num_steps,
-    *,
-    mu,
-    L,
-    local_steps,
-    num_selected,
-    G2,
-    sigma2,
-    objective_gap,
-    rho_diagonal,
-    rho_tilde,
+    num_steps, *, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_diagonal, rho_tilde,
     initial_distance2,
-):
+):  # fmt: skip
     r"""Bound on ``E F(w_T) - F*`` like ``decaying_steps_gap``, with the exact drift of its proof.
 
     .. math::

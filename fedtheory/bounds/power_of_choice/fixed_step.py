@@ -22,20 +22,9 @@ _CONTRACTION = Hypothesis(
     schemes=paper.MEAN,
 )
 def _printed_fixed_step_gap(
-    num_steps,
-    *,
-    step_size,
-    mu,
-    L,
-    local_steps,
-    num_selected,
-    G2,
-    sigma2,
-    objective_gap,
-    rho_bar,
-    rho_tilde,
+    num_steps, *, step_size, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_bar, rho_tilde,
     initial_gap,
-):
+):  # fmt: skip
     r"""Bound on ``F(w_T) - F*`` for a fixed step size, eq. (8) as printed.
 
     The paper omits the expectation, which must be meant.
@@ -75,20 +64,9 @@ def _printed_fixed_step_gap(
     worst_case=lambda: poc._worst_cases.FIXED_STEPS,
 )
 def fixed_step_gap(
-    num_steps,
-    *,
-    step_size,
-    mu,
-    L,
-    local_steps,
-    num_selected,
-    G2,
-    sigma2,
-    objective_gap,
-    rho_diagonal,
-    rho_tilde,
+    num_steps, *, step_size, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_diagonal, rho_tilde,
     initial_gap,
-):
+):  # fmt: skip
     r"""Bound on ``E F(w_T) - F*`` for a fixed step size up to ``1/(4L)``, any selection law and the plain mean.
 
     .. math::
@@ -130,20 +108,9 @@ def fixed_step_gap(
     worst_case=lambda: poc._worst_cases.FIXED_STEPS,
 )
 def refined_fixed_step_gap(
-    num_steps,
-    *,
-    step_size,
-    mu,
-    L,
-    local_steps,
-    num_selected,
-    G2,
-    sigma2,
-    objective_gap,
-    rho_diagonal,
-    rho_tilde,
+    num_steps, *, step_size, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_diagonal, rho_tilde,
     initial_distance2,
-):
+):  # fmt: skip
     r"""Bound on ``E F(w_T) - F*`` like ``fixed_step_gap``, with the initial distance and the exact drift.
 
     .. math::

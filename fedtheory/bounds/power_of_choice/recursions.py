@@ -144,19 +144,9 @@ def _printed_weighted_one_step(
     worst_case=lambda: poc._worst_cases.WEIGHTED_STEP,
 )
 def weighted_one_step(
-    distance2,
-    *,
-    step_size,
-    elapsed_step_size,
-    mu,
-    L,
-    G2,
-    sigma2,
-    objective_gap,
-    rho_diagonal,
-    rho_tilde,
+    distance2, *, step_size, elapsed_step_size, mu, L, G2, sigma2, objective_gap, rho_diagonal, rho_tilde,
     squared_weights=1,
-):
+):  # fmt: skip
     r"""Bound on ``E |w_{t+1} - w*|^2`` for any step sizes up to ``1/(4L)`` and weights of sum one.
 
     .. math::

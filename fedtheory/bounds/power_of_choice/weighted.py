@@ -132,20 +132,9 @@ def derived_weighted_average_gap(
     worst_case=lambda: poc._worst_cases.WEIGHTED_AVERAGE,
 )
 def weighted_average_gap(
-    num_steps,
-    *,
-    mu,
-    L,
-    local_steps,
-    num_selected,
-    G2,
-    sigma2,
-    objective_gap,
-    rho_diagonal,
-    rho_tilde,
-    initial_distance2,
-    squared_weights=1,
-):
+    num_steps, *, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_diagonal, rho_tilde,
+    initial_distance2, squared_weights=1,
+):  # fmt: skip
     r"""Bound on ``E F(w_T) - F*`` for step sizes ``m / (mu (t + gamma))`` and weights of sum one, for every m.
 
     .. math::

@@ -37,19 +37,9 @@ _LATE = Hypothesis(
     worst_case=lambda: poc._worst_cases.FIXED_ROUNDS,
 )
 def fixed_step_distance(
-    num_rounds,
-    *,
-    step_size,
-    mu,
-    L,
-    local_steps,
-    num_selected,
-    sigma2,
-    objective_gap,
-    rho_diagonal,
-    rho_tilde,
+    num_rounds, *, step_size, mu, L, local_steps, num_selected, sigma2, objective_gap, rho_diagonal, rho_tilde,
     initial_distance2,
-):
+):  # fmt: skip
     r"""Bound on ``E |w_T - w*|^2`` after R rounds of a fixed step size up to 1/L, without bounded gradients.
 
     .. math::
@@ -101,19 +91,9 @@ def delayed_step_sizes(num_steps: int, *, mu: float, gamma: float) -> Array:
     worst_case=lambda: poc._worst_cases.DECAYING_ROUNDS,
 )
 def decaying_steps_distance(
-    num_rounds,
-    *,
-    gamma,
-    mu,
-    L,
-    local_steps,
-    num_selected,
-    sigma2,
-    objective_gap,
-    rho_diagonal,
-    rho_tilde,
+    num_rounds, *, gamma, mu, L, local_steps, num_selected, sigma2, objective_gap, rho_diagonal, rho_tilde,
     initial_distance2,
-):
+):  # fmt: skip
     r"""Bound on ``E |w_T - w*|^2`` for steps ``1 / (mu (t + gamma))`` and ``T = tau R``, without bounded gradients.
 
     .. math::
@@ -161,19 +141,9 @@ def decaying_steps_distance(
     worst_case=lambda: poc._worst_cases.AVERAGED_ROUNDS,
 )
 def averaged_rounds_gap(
-    num_rounds,
-    *,
-    step_size,
-    mu,
-    L,
-    num_selected,
-    local_steps,
-    sigma2,
-    objective_gap,
-    rho_diagonal,
-    rho_tilde,
+    num_rounds, *, step_size, mu, L, num_selected, local_steps, sigma2, objective_gap, rho_diagonal, rho_tilde,
     initial_distance2,
-):
+):  # fmt: skip
     r"""Bound on ``E F(w~) - F*`` of the mean of R >= 1 rounds' starting models with weights ``c^(-tau r)``.
 
     .. math::
