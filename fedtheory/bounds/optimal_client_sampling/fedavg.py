@@ -33,8 +33,6 @@ def fedavg_strongly_convex(
         +\eta^2\Big[4L\frac{M/R+1-\gamma}\gamma W\bar Z+\frac{3\sigma^2S_2}{2\gamma R}\Big]
         +\tfrac{77}8L^2\Big(1+\frac MR\Big)\bar Z\frac{\eta^3}{\eta_g^2}
 
-    Examples
-    --------
     With eta = 1/64, eta_g = 2, R = M = 2, mu = 1, L = 2, gamma = 1/2 and the weights 1/2, 1/4, 1/4 (W = 1/2, S2 = 3/8):
     ``64 (1 - 1/128) - (23/16) 48/64 + (8 * 3 * 512 + 3 * 3072 / 2) / 4096 + (77/8) 4 * 2 * 1024 / (64^3 * 4)``.
 
@@ -75,8 +73,6 @@ def fedavg_strongly_convex_per_client(
         +\eta^2\Big[4L\frac{M/R+1-\gamma}\gamma\sum_iw_i^2Z_i+\frac{3\sigma^2S_2}{2\gamma R}\Big]
         +12L^2\Big(1+\frac MR\Big)\bar Z\frac{\eta^3}{\eta_g^2}
 
-    Examples
-    --------
     The instance of ``fedavg_strongly_convex`` with 256 per client:
     ``63.5 - (5/8) 48/64 + (8 * 3 * 256 + 3 * 3072 / 2) / 4096 + 12 * 4 * 2 * 1024 / (64^3 * 4)``.
 
@@ -117,8 +113,6 @@ def fedavg_convex_clients(
         +\eta^2\Big[4L\frac{M/R+1-\gamma}\gamma W\bar Z+\frac{3\sigma^2S_2}{2\gamma R}\Big]
         +\tfrac{77}8L^2\Big(1+\frac MR\Big)\bar Z\frac{\eta^3}{\eta_g^2}
 
-    Examples
-    --------
     The instance of ``fedavg_strongly_convex``, with 7/16 in place of 23/16.
 
     >>> fedavg_convex_clients(64, gap=48, step_size=1 / 64, server_step_size=2, local_steps=2, mu=1, L=2, gamma=0.5,
@@ -157,8 +151,6 @@ def fedavg_nonconvex(
         +L\eta^2\Big[\frac{M/R+1-\gamma}\gamma W\rho+\frac{3\sigma^2S_2}{4\gamma R}\Big]
         +\tfrac{49}{32}L^2\Big(1+\frac MR\Big)\rho\frac{\eta^3}{\eta_g^2}
 
-    Examples
-    --------
     With eta = 1/64, eta_g = 2, R = M = 2, L = 2, gamma = 1/2, W = 1/2, S2 = 3/8, rho = 1024 and sigma2 = 8192:
     ``20 - (23/64) 64/64 + 2 (3 * 512 + 3 * 3072 / 4) / 4096 + (49/32) 4 * 2 * 1024 / (64^3 * 4)``.
 

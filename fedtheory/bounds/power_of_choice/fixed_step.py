@@ -78,8 +78,6 @@ def fixed_step_gap(
 
     This is eq. (8) with rho_diagonal for rho_bar, without the redundant second condition on the step size.
 
-    Examples
-    --------
     With mu = 1, L = 4, eta = 1/16, rho = 8/3, rho_tilde = 4, tau = 3, m = 2 and T = 2: x = 7/8,
     ``eta C = (32 * 9 * 43 + 32/2 + 6 (8/3) 4 * 3) / 16 = 787``, and ``4 (49/64) 5 + (15/64) (787 + 8)``.
 
@@ -121,8 +119,6 @@ def refined_fixed_step_gap(
         C=\tfrac1{32}\big(67(\tau-1)^2+24\rho(\tau-1)\big)G^2+\frac{\sigma^2}m+6\rho L\Gamma
         \end{aligned}
 
-    Examples
-    --------
     The instance of ``fixed_step_gap`` with tau = 5: ``eta C = (((67/32) 16 + (3/4) (8/3) 4) 43 + 32/2 + 192) / 16``,
     which is 124.53125, and ``(49/64) (4/2) 2 + (15/64) (124.53125 + 8)``.
 

@@ -48,8 +48,6 @@ def fixed_step_distance(
 
     It is ``one_round`` applied R times. At the step size 1/L the value is infinite if mu = L, where theta is 0/0.
 
-    Examples
-    --------
     The round of ``one_round`` twice from Delta_0 = 256: a = 7/16, its fixed point is (95/8 + 35/64) / (9/16), and
     ``(49/256) 256 + (207/256) (190/9 + 35/36)``.
 
@@ -101,8 +99,6 @@ def decaying_steps_distance(
         +\frac{2\sigma^2(\tau-1+1/m)}{\tau\rho\mu^2}\Big\}+\delta,\quad
         \delta=\frac{2\Gamma(\tilde\rho-\rho)}{\mu(1+\rho)}
 
-    Examples
-    --------
     With mu = 1, L = 2, tau = 2, gamma = 8, rho = 1, rho_tilde = 3, m = 2: delta = 10, the second number is
     ``16 * 5 * 2 + 7 (1 + 1/2) = 341/2``, and the bounds after four rounds are ``8 (48 - 10) / 16 + 10`` from 48 and
     ``341/32 + 10`` from 12.
@@ -150,8 +146,6 @@ def averaged_rounds_gap(
         \frac{\mu\Delta_0}{2\rho\theta}\cdot\frac{c^{\tau R}}{1-c^{\tau R}}
         +\Gamma\Big(\frac{\tilde\rho}{\rho\theta}-1\Big)+\frac{\eta\sigma^2(1-(1-1/m)/A)}{2\rho\theta}
 
-    Examples
-    --------
     The round of ``one_round``: c^tau = 9/16, theta = 2/7. Two rounds from Delta_0 = 50 give
     ``50 (7/4) (81/175) + 5 (3 * 7/2 - 1) + (7/4) (5/4)``, that is 81/2 + 95/2 + 35/16.
 
