@@ -14,8 +14,6 @@ from fedtheory.exact._integer_forms import Integers, Quotient, largest_proved
 from fedtheory.exact._problem import Problem
 from fedtheory.selection.laws import Ranked
 
-__all__ = ["Sides", "sides_in_one_dimension"]
-
 
 class Sides(NamedTuple):
     """Lower and upper sides of rho_bar and of the diagonal skew, and ``sup_w sum_k q_k(w) (F_k(w*) - F_k*)``."""

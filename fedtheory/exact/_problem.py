@@ -18,8 +18,6 @@ from fedtheory.exact._integer_forms import (
 )
 from fedtheory.federation.quadratic import QuadraticFederation
 
-__all__ = ["Problem", "busy_clients", "problem_of"]
-
 
 @final
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,6 @@ from fedtheory.worst_case._semidefinite import semidefinite_program
 from fedtheory.worst_case._vectors import Basis, Form, Value, Vector
 from fedtheory.worst_case.proofs import Proof
 
-__all__: list[str] = []
-
 FORMAT = "fedtheory certificate 3"
 
 

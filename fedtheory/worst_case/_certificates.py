@@ -22,8 +22,6 @@ from fedtheory.errors import OracleError
 from fedtheory.worst_case._semidefinite import Program
 from fedtheory.worst_case._vectors import Vector
 
-__all__: list[str] = []
-
 Gram = tuple[tuple[Fraction, ...], ...]
 
 

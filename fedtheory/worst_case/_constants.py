@@ -15,8 +15,6 @@ from typing import Any, final
 
 from fedtheory._support.wording import format_number
 
-__all__: list[str] = []
-
 
 @final
 class Constant(Fraction):

@@ -32,8 +32,6 @@ from fedtheory.worst_case._interior_point import Data, State
 from fedtheory.worst_case._semidefinite import Block, Program
 from fedtheory.worst_case._sparse_forms import SparseForms
 
-__all__ = ["Coordinates", "first_coordinates"]
-
 # Numbers below this share of the largest are treated as rounding errors.
 _NEGLIGIBLE = 1e-12
 # A program is large if its matrices have more entries than this.

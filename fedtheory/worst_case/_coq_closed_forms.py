@@ -31,8 +31,6 @@ from fedtheory.worst_case._domains import Combination, Domain, Sign
 from fedtheory.worst_case.checker._problem import Problem
 from fedtheory.worst_case.formal_theorems import SIDES, Weighted, balanced, folded, weighted
 
-__all__: list[str] = []
-
 HEAD = """From FedTheory Require Import Families.
 Open Scope R_scope.
 """

@@ -36,8 +36,6 @@ from fedtheory.worst_case.checker._forms import Constraint, Form, Function, Vect
 from fedtheory.worst_case.checker._problem import Problem
 from fedtheory.worst_case.function_classes import class_of
 
-__all__: list[str] = []
-
 LARGEST_SAMPLE = 1000
 """Largest number of clients of which samples are stated, so that Coq reads it quickly as a natural number."""
 Term = tuple[Fraction, Vector, Vector]

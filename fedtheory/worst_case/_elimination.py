@@ -15,8 +15,6 @@ import numpy as np
 
 from fedtheory._support.validate import Array
 
-__all__ = ["ForMatrices", "ForMultipliers", "cholesky", "power_of_two", "solve_lower", "solve_upper"]
-
 # Number of solutions in iterative refinement, including the first. With two, thirty gradient steps are not proved.
 _ROUNDS = 3
 # Rows are dependent if a new one adds less than this share of its size to the space of the others.

@@ -18,8 +18,6 @@ from fedtheory.worst_case._invariances import Direction
 from fedtheory.worst_case._semidefinite import Block, Program
 from fedtheory.worst_case._vectors import Basis, Form, Value, Vector
 
-__all__: list[str] = []
-
 Products = dict[Basis, Value]
 """The free numbers that replace products of basis vectors with ``a``."""
 Dropped = Sequence[tuple[Direction, Products]]

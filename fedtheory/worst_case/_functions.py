@@ -16,8 +16,6 @@ from fedtheory.worst_case._record import Declared, Record
 from fedtheory.worst_case._vectors import Form, Key, Value, Vector, fraction
 from fedtheory.worst_case.function_classes.interface import Call, FunctionClass
 
-__all__ = ["Clients", "Function", "Operator", "Sum", "Term"]
-
 _ZERO = Vector({})
 
 

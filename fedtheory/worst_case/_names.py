@@ -13,8 +13,6 @@ from fedtheory._support.wording import format_number
 from fedtheory.worst_case._record import Record
 from fedtheory.worst_case._vectors import Basis, Form, Key, Value, Vector
 
-__all__: list[str] = []
-
 _MOST_NAMED = 200
 """Largest number of points whose differences get names."""
 

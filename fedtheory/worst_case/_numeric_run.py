@@ -17,9 +17,6 @@ from fedtheory._support.validate import Array
 from fedtheory.worst_case._record import SERVER, Declared, Record, Step
 from fedtheory.worst_case._vectors import Basis, Form, Value, Vector
 
-__all__: list[str] = []
-
-
 Choose = Callable[[Step, Sequence[Array]], Array]
 """Function that returns the vector of a step from its input vectors."""
 

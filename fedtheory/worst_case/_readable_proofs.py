@@ -16,8 +16,6 @@ from fedtheory.worst_case._record import SERVER, Declared, Record
 from fedtheory.worst_case._semidefinite import Program
 from fedtheory.worst_case._vectors import Form, Key
 
-__all__: list[str] = []
-
 _WIDTH = 80
 _DENOMINATORS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 20, 60, 100, 300, 1000, 10_000)
 """Largest denominators that are tried."""

@@ -23,8 +23,6 @@ from fedtheory.worst_case._certificates import FeasiblePoint, forms_at
 from fedtheory.worst_case._semidefinite import Program
 from fedtheory.worst_case._vectors import Value
 
-__all__: list[str] = []
-
 # A row counts as slack if a direction lowers it by more than this; the linear program limits the decrease to 1.
 _SLACK = 0.5
 # Moves are rounded up to multiples of this.

@@ -18,8 +18,6 @@ from fedtheory.worst_case._constants import vanishes, written
 from fedtheory.worst_case._vectors import Form, Key, Value, Vector, fraction
 from fedtheory.worst_case.function_classes.interface import Call, FunctionClass, Noise
 
-__all__: list[str] = []
-
 SERVER = "the server's noise"
 SPECIAL = ("minimizer", "local minimizer", "stationary point", "fixed point", "zero")
 """Operations that make points at which gradients or values are given."""

@@ -20,8 +20,6 @@ from fedtheory.worst_case._record import Constraint, Declared, Record
 from fedtheory.worst_case._vectors import Form, Value, Vector
 from fedtheory.worst_case.function_classes.interface import Call, Called, Semidefinite
 
-__all__: list[str] = []
-
 
 class Block(NamedTuple):
     """Coefficients of the forms in one Gram matrix: whole numbers times entries (row, column), ``row <= column``.

@@ -16,8 +16,6 @@ from fedtheory._support.values import to_fraction
 from fedtheory._support.wording import truncate
 from fedtheory.worst_case._constants import key_of, vanishes
 
-__all__: list[str] = []
-
 Term = TypeVar("Term")
 Basis = tuple[int, int]
 """A basis vector: (block, number in the block)."""

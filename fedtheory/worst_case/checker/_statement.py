@@ -7,8 +7,6 @@ from fractions import Fraction
 from ._forms import Call, Form, Function, Vector, blocks_of
 from ._problem import SERVER, Problem
 
-__all__: list[str] = []
-
 PLAIN = re.compile(r"[A-Za-z][\w.]*(\*[0-9]*)?", re.ASCII)
 
 
