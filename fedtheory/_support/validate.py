@@ -27,7 +27,7 @@ R = TypeVar("R")
 
 def names(function: Callable[P, R]) -> Callable[P, R]:
     """Make the TypeError for an unknown argument name a similar argument."""
-    parameters = inspect.signature(function).parameters
+    parameters = [name for name in inspect.signature(function).parameters if name != "self"]
 
     @functools.wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:

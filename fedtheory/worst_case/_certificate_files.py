@@ -128,10 +128,6 @@ class Writer:
             ]
             for call in one.calls
         ]
-        found: dict[str, Any] = {
-            "name": one.name,
-            "kind": one.of.kind,
-            "class": kept,
-        }
+        found: dict[str, Any] = {"name": one.name, "kind": one.of.kind, "class": kept}
         found |= {"blocks": [*one.blocks], "clients": one.num_clients, "calls": calls}
         return found | {"minimum": one.minimum, "least": one.least is not None}

@@ -80,14 +80,7 @@ LATEX = Style(
     "\\overline{{{}}}", "\\widetilde{{{}}}", "{{{0}}}^{{[{1}]}}",
     "\\lVert {} \\rVert^2", "\\langle {}, {} \\rangle", "\\le",
 )  # fmt: skip
-LETTERS = {
-    "noise": "n",
-    "deviation": "d",
-    "mean": "m",
-    "compressed": "c",
-    "inexact gradient": "e",
-    "root": "r",
-}
+LETTERS = {"noise": "n", "deviation": "d", "mean": "m", "compressed": "c", "inexact gradient": "e", "root": "r"}
 """Letters for vectors without a name, by the operation that made them."""
 
 

@@ -203,12 +203,7 @@ def _everybody(round_index, table, memory, rng, present):
 
 
 @pytest.mark.parametrize(
-    "changes",
-    [
-        (("candidate_loss", "minibatch"),),
-        (("weigh", _own_weights),),
-        (("attend", _everybody),),
-    ],
+    "changes", [(("candidate_loss", "minibatch"),), (("weigh", _own_weights),), (("attend", _everybody),)]
 )
 def test_strategies_that_the_definition_does_not_cover_are_refused(changes):
     with pytest.raises(ValueError, match="strategy must select by the exact losses of all clients"):

@@ -59,9 +59,7 @@ def inequalities_hold(data: Data, state: State) -> bool:
 
 
 @pytest.mark.parametrize("program", [drifting(), tied(), shell(1, 3)], ids=["drifting", "tied", "shell"])
-def test_what_is_called_inside_breaks_no_constraint_and_encloses_the_value_ever_more_closely(
-    program: Program,
-) -> None:
+def test_what_is_called_inside_breaks_no_constraint_and_encloses_the_value_ever_more_closely(program: Program) -> None:
     data, found = states(program)
     inside = [progress for progress in found if progress.inside and progress.state.settled]
     gaps = [progress.promised - progress.reached for progress in inside]
