@@ -164,7 +164,9 @@ class Coordinates:
 
     def recast(self, state: State) -> tuple[Coordinates, State]:
         """Return coordinates in which a state's Gram matrices are unit matrices, and the state in these coordinates."""
-        triangles = [_exact(cholesky(_safely_definite(G) / state.tau)) for G in state.grams]
+        # A bound of the rounding errors is added to the diagonals.
+        definite = (G + 1e-13 * np.diag(G.diagonal()) for G in state.grams)
+        triangles = [_exact(cholesky(G / state.tau)) for G in definite]
         turns = tuple(product(T, L) for T, L in zip(self.turns, triangles, strict=True))
         # Equalities first, then inequalities in the order of multiplier over slack.
         own = self._kept[1:]
@@ -324,11 +326,6 @@ def _exact(numbers: Array) -> Exact:
     found = np.empty(numbers.shape, dtype=object)
     found.ravel()[:] = [Fraction(number) for number in numbers.ravel().tolist()]
     return found
-
-
-def _safely_definite(gram: Array) -> Array:
-    """Add a bound of the rounding errors to the diagonal of a Gram matrix."""
-    return gram + 1e-13 * np.diag(gram.diagonal())
 
 
 def _symmetric(matrix: Exact) -> Exact:
