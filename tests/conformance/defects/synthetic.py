@@ -53,14 +53,6 @@ def no_centers(alpha, beta, num_clients, rng):
     return drawn(alpha, beta, num_clients, rng, center=0.0)
 
 
-def beta_forgotten(alpha, beta, num_clients, rng):
-    return drawn(alpha, 1.0, num_clients, rng)
-
-
-def twice_as_wide(alpha, beta, num_clients, rng):
-    return drawn(alpha, beta, num_clients, rng, spread=lambda x: 2 * x)
-
-
 def one_client_too_few(alpha, beta, num_clients, rng):
     return drawn(alpha, beta, num_clients - 1, rng)
 
@@ -89,8 +81,6 @@ CAUGHT = [
     (labels_by_lot, check_generator, {}, "linear labels"),
     (labels_from_one, check_generator, {}, "labels"),
     (no_centers, check_generator, {}, "feature centers"),
-    (beta_forgotten, check_generator, {}, "feature means"),
-    (twice_as_wide, check_generator, {}, "feature means"),
     (one_client_too_few, check_generator, {}, "shape"),
     (fixed_seed, check_generator, {}, "new draws"),
     (legacy_seed, check_generator, {}, "same generator"),
