@@ -369,13 +369,7 @@ def _rate(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None:
     bound = bounds.proxskip.refined_fixed_step_potential
     steps = int(200 / asked.like.probability**2)
     known = for_run(
-        bound,
-        case.fed,
-        Full(),
-        num_rounds=steps,
-        step_size=case.step_size,
-        method=asked.like,
-        initial=case.initial,
+        bound, case.fed, Full(), num_rounds=steps, step_size=case.step_size, method=asked.like, initial=case.initial
     )
     # The server's model is the clients' mean at the last communication; half of the steps are more than enough.
     most = max(bound(**{**known, "num_steps": steps // 2}) / FALSE_ALARMS, asked.rtol**2)

@@ -19,11 +19,7 @@ _FLAT = 1e-3
 
 @Kit
 def check_probabilities(
-    function: Callable[..., Any],
-    rng: RNGLike = 0,
-    *,
-    rtol: float = 1e-8,
-    exceptions: Mapping[str, str] | None = None,
+    function: Callable[..., Any], rng: RNGLike = 0, *, rtol: float = 1e-8, exceptions: Mapping[str, str] | None = None
 ) -> list[Check]:
     r"""Check a function ``(norms, expected_size) -> probabilities`` that minimizes ``sum_i t_i^2 / p_i``.
 

@@ -15,13 +15,7 @@ from fedtheory._support.jit import compiled, jitable
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import truncate
 from fedtheory.sampling.inclusion import inclusion_by_losses, power_of_choice_inclusion
-from fedtheory.selection._draw import (
-    alias_table,
-    draw_by_weight,
-    first_arrivals,
-    keep_largest,
-    scan_for_the_rest,
-)
+from fedtheory.selection._draw import alias_table, draw_by_weight, first_arrivals, keep_largest, scan_for_the_rest
 from fedtheory.selection.laws import Fixed, Ranked, Scheduled
 from fedtheory.selection.rules import Rules, pack
 from fedtheory.theorem.scheme import Scheme

@@ -146,8 +146,7 @@ class Verdicts(list[Verdict]):
     def _repr_html_(self) -> str:
         head = ("claim", "title", "verdict", "expected", "worst ratio", "instances")
         return html_table(
-            head,
-            ((v.key, v.claim.title, v.verdict, v.expected, v.worst_ratio, v.num_instances) for v in self),
+            head, ((v.key, v.claim.title, v.verdict, v.expected, v.worst_ratio, v.num_instances) for v in self)
         )
 
 

@@ -137,11 +137,7 @@ FAMILIES: dict[str, Any] = {
     "softmax": ft.SoftmaxFederation,
     "perceptron": lambda data: ft.PerceptronFederation(data, hidden=(4,)),
 }
-VALUED = [
-    GreedyShapley(3, valuation="exact"),
-    UpperConfidenceShapley(3),
-    SoftmaxShapley(3, valuation="exact"),
-]
+VALUED = [GreedyShapley(3, valuation="exact"), UpperConfidenceShapley(3), SoftmaxShapley(3, valuation="exact")]
 
 
 def run(family: str, strategy: Any, **changes: Any) -> Any:

@@ -137,10 +137,7 @@ def test_a_study_is_swept_with_its_findings():
     assert walks.data["way"].dims == ("drift", "seed", "when")
     assert walks.data["way"].sel(when="late").values.tolist() == walks.data["end"].values.tolist()
     assert walks.data["not_holding"].values.tolist() == [[1, 1], [0, 0]]
-    assert walks.data["holds"].sel(drift=-5.0, seed=1).to_series().to_dict() == {
-        "number": True,
-        "up": False,
-    }
+    assert walks.data["holds"].sel(drift=-5.0, seed=1).to_series().to_dict() == {"number": True, "up": False}
     wanted = toy.run(toy.Config(num_steps=10, drift=5.0, seed=1), None)
     assert float(walks.data["end"].sel(drift=5.0, seed=1)) == float(wanted["end"])
     in_its_file = swept(toy.__file__, {"drift": [-5.0, 5.0]}, seeds=[0, 1], quick=True)
