@@ -1,7 +1,6 @@
 """Section 2: counterexamples among instances of the claims, and among exact worst cases."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from fractions import Fraction
 from math import inf
 from typing import Any
@@ -160,4 +159,4 @@ def with_proof(verdict: Verdict, form: ClosedFormFound) -> Verdict:
     """Return the verdict after the bound was compared with a closed form of the worst case."""
     if not form.is_below or verdict.counterexample:
         return verdict
-    return replace(verdict, word="proved on the domain", remarks=(form.comparison, *verdict.remarks))
+    return verdict._replace(word="proved on the domain", remarks=(form.comparison, *verdict.remarks))
