@@ -144,11 +144,7 @@ def quadratic_federations(
 
 
 def draw_quadratics(form: str, seed: int, num_clients: int = 4, dim: int = 3) -> QuadraticFederation:
-    """Draw the quadratic federation of a seed.
-
-    >>> draw_quadratics("matrix", seed=0, num_clients=2, dim=3).centers.shape
-    (2, 3)
-    """
+    """Draw the quadratic federation of a seed."""
     validate.choice("form", form, _FORMS)
     num_clients, dim = validate.size("num_clients", num_clients), validate.size("dim", dim)
     rng = np.random.default_rng(validate.count("seed", seed, 0))

@@ -143,11 +143,7 @@ def _of_worst_case(constants: Constants, found: Comparison, lower: Fraction, val
 
 
 def simplest(low: Fraction, high: Fraction) -> Fraction:
-    """Return the fraction with the least denominator that is above ``low`` and at most ``high``.
-
-    >>> simplest(Fraction(1, 3), Fraction(41, 100))
-    Fraction(2, 5)
-    """
+    """Return the fraction with the least denominator that is above ``low`` and at most ``high``."""
     for denominator in range(1, _LARGEST_DENOMINATOR):
         found = Fraction(high * denominator // 1, denominator)
         if found > low:

@@ -8,8 +8,6 @@ import numpy as np
 from fedtheory._support.jit import compiled, jitable
 from fedtheory._support.validate import Array
 
-__all__ = ["alias_table", "draw_by_weight", "draw_present", "first_arrivals", "keep_largest", "scan_for_the_rest"]
-
 _FEW = 64  # values that are ranked by counting
 _TRIES = 64  # consecutive draws of absent clients before the available ones are searched
 

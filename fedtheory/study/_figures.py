@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.transforms import Bbox
 
-__all__ = ["figure_bytes", "titled"]
-
 _DOTS_PER_INCH = 160
 
 

@@ -103,7 +103,7 @@ def sweep(
         folder = None if out is None else _reserved(files.as_path("out", out), stack)
         found = {} if folder is None else _kept(folder, keys)
         missing, failed = {i: one for i, one in enumerate(points) if i not in found}, 0
-        show = reported("sweep", len(points), done=len(found)) if progress else contextlib.nullcontext(_silent)
+        show = reported("sweep", len(points), done=len(found)) if progress else contextlib.nullcontext[Any](lambda *_: None)
         try:
             with show as report, contextlib.closing(_outcomes(function, missing, backend, workers)) as outcomes:
                 for i, outcome in outcomes:
@@ -122,10 +122,6 @@ def sweep(
         if folder is not None:
             _publish(folder, result)
     return result
-
-
-def _silent(*_: Any) -> None:
-    return
 
 
 def function_of(function_or_study: Any, dims: Sequence[str], *, quick: bool) -> tuple[Callable[..., Any], Any]:

@@ -16,8 +16,6 @@ from fedtheory.verification.instances import EXAMPLE, regression_examples, repro
 if TYPE_CHECKING:
     from fedtheory.verification.hunts import Hunt
 
-__all__ = ["DRAWS_PER_INSTANCE", "FIRST", "Effort", "Hunted", "Ranges", "Trials", "tried", "widen"]
-
 DRAWS_PER_INSTANCE = 20
 """Largest number of drawn instances per requested applicable one."""
 

@@ -11,7 +11,6 @@ import fedtheory as ft
 from fedtheory.engine.inclusion import inclusions
 from fedtheory.errors import DivergenceWarning
 from fedtheory.federation.prioritized import prioritize
-from fedtheory.selection.availability import Available, BernoulliAvailability
 from fedtheory.selection.loss_matching import AnnealedThreshold, LossMatching, matches
 
 INFINITY = float("inf")
@@ -124,21 +123,6 @@ def test_drawn_priority_clients_are_unbiased_given_who_is_included():
     # Five standard errors; the weights of the others are constant.
     assert np.all(np.abs(samples.mean(axis=0) - expected) <= 5 * error + 1e-12)
     assert samples[:, ~aligned.priority].std(axis=0) == pytest.approx(0.0, abs=1e-14)
-
-
-def test_other_clients_take_part_in_a_random_pattern_if_their_availability_is_random():
-    aligned = aligned_federation(6)
-    strategy = LossMatching(aligned.priority, aligned.shares, INFINITY)
-    coins = BernoulliAvailability(np.where(aligned.priority, 1.0, 0.3))
-    run = run_of(aligned, Available(strategy, coins, "allow"), num_rounds=3000, step_size=1e-9)
-    deviation = np.abs(run.counts[0] / 3000 - np.where(aligned.priority, 1.0, 0.3))
-    assert np.all(deviation <= np.where(aligned.priority, 0.0, 5 * np.sqrt(0.21 / 3000)))
-    # The shares of the included clients are divided by their sum, as if all clients were available.
-    chosen, coefficients = run.recorded("selected")[0, :-1], run.recorded("coefficients")[0, :-1]
-    shares = np.where(chosen >= 0, aligned.shares[chosen.astype(int)], 0.0)
-    assert np.where(chosen >= 0, coefficients, 0.0) == pytest.approx(
-        shares / shares.sum(axis=1, keepdims=True), rel=1e-14
-    )
 
 
 @pytest.mark.parametrize("priority", [{}, {"num_draws": 2}, {"fraction": 0.5}], ids=repr)

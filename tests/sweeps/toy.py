@@ -54,20 +54,6 @@ def given(d, result):
     return dict(result)
 
 
-@dataclass(frozen=True)
-class Setting:
-    """A setting of a sweep."""
-
-    size: float
-
-
-@dataclass(frozen=True)
-class OtherSetting:
-    """Another one with the same fields."""
-
-    size: float
-
-
 def sized(d, one=None, seed=0):
     """A number that depends on most of its arguments."""
     return float(d) + seed
