@@ -18,16 +18,9 @@ from fedtheory.theorem.bound import Bound, is_bound
 from fedtheory.valuation.games import MOST_PLAYERS
 
 __all__ = [
-    "constants_of",
-    "games",
-    "laws",
-    "norms",
-    "norms_and_budgets",
-    "quadratic_federations",
-    "rationals",
-    "seeds",
+    "constants_of", "games", "laws", "norms", "norms_and_budgets", "quadratic_federations", "rationals", "seeds",
     "weights",
-]
+]  # fmt: skip
 
 _FORMS = ("isotropic", "diagonal", "matrix")
 

@@ -198,10 +198,7 @@ def _again(made: _Partition, case: _Case, seeds: np.random.SeedSequence) -> None
 
 
 def _owners(made: _Partition, seeds: np.random.SeedSequence) -> Rows:
-    """Return the client of every row, shape (draws, rows); no draws if rows are missing or sizes are random.
-
-    Other checks find missing rows. With random sizes the laws below are unknown.
-    """
+    """Return the client of every row, shape (draws, rows); no draws if rows are missing or sizes are random."""
     owners = np.full((_NUM_DRAWS, _RANDOM_CASE.num_rows), -1)
     sizes = set()
     for found, seed in zip(owners, children(seeds, _NUM_DRAWS), strict=True):
@@ -266,11 +263,7 @@ def _concentration(value: Any) -> float:
 
 
 def _shares(made: _Partition, seeds: np.random.SeedSequence, level: float, law: Shares, concentration: float) -> None:
-    """Compare shares with their law ``Beta(a, (n - 1) a)`` through limits of their distribution function.
-
-    Each share is known up to rounding, so that its place in the law is in an interval, and the number of places below
-    or above a quantile has a binomial law.
-    """
+    """Compare shares, known up to rounding, with ``Beta(a, (n - 1) a)`` by their numbers beyond quantiles."""
     from scipy.special import betainc
     from scipy.stats import binom
 

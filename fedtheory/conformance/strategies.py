@@ -178,10 +178,7 @@ def _inclusion(subject: Subject, some: list[Case], num_draws: int, seeds: np.ran
 
 
 def _moments(subject: Subject, some: list[Case], num_draws: int, seeds: np.random.SeedSequence, level: float) -> None:
-    """Compare means of coefficients, of their products, and of the square of their sum, with the declared law.
-
-    Coefficients are assumed to be at most twice the largest one in 125 preliminary rounds.
-    """
+    """Compare means of coefficients, of their products, and of the square of their sum, with the declared law."""
     for case in some:
         law = _asked(partial(_first_law, subject.strategy), case, case.weights.copy())
         if law is None:

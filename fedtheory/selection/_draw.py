@@ -58,10 +58,7 @@ def draw_by_weight(alias, rng):
 
 @jitable
 def draw_present(alias, weights, rng, drawn):
-    """Fill ``drawn`` with available clients as ``draw_by_weight`` draws them; return whether any client is available.
-
-    Available clients have nonnegative weights.
-    """
+    """Fill ``drawn`` with available clients as ``draw_by_weight`` draws them; return whether any is available."""
     filled, missed = 0, 0
     while filled < drawn.size:
         k = draw_by_weight(alias, rng)
@@ -86,10 +83,7 @@ def _scan_present(weights, rng):
 
 @jitable
 def scan_for_the_rest(weights, stamp, taken, rng, filled, size, drawn):
-    """Draw clients ``filled .. size - 1`` one by one, by weight among those left; return how many exist.
-
-    ``taken[k] == stamp`` marks drawn clients; absent clients have negative weights.
-    """
+    """Draw clients ``filled .. size - 1`` by weight among those with ``taken[k] != stamp``; return how many exist."""
     for j in range(filled, size):
         left = 0.0
         for k in range(weights.size):
@@ -136,10 +130,7 @@ def first_arrivals(weights, rng, size, drawn):
 
 @jitable
 def keep_largest(candidates, values, size, rng, kept):
-    """Write the ``size`` candidates with the largest values into ``kept``; ties are broken at random.
-
-    ``candidates`` is overwritten.
-    """
+    """Write the ``size`` candidates with the largest values into ``kept``, ties at random; overwrite ``candidates``."""
     filled = _keep_last_place(candidates, values, size)
     for i in range(size):
         kept[i] = candidates[i]

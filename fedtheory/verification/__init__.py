@@ -32,28 +32,10 @@ else:  # a type checker would accept any name if it saw __getattr__
     )
 
 __all__ = [
-    "Claim",
-    "Finding",
-    "Verdict",
-    "at_least",
-    "at_most",
-    "claim",
-    "equal_to",
-    "examine",
-    "false_alarms",
-    "hunt",
-    "known_bounds",
-    "known_claims",
-    "markdown_table",
-    "mean_at_most",
-    "not_applicable",
-    "regression_examples",
-    "replay",
-    "reproduce",
-    "rows",
-    "verify",
-    "worst_of",
-]
+    "Claim", "Finding", "Verdict", "at_least", "at_most", "claim", "equal_to", "examine", "false_alarms", "hunt",
+    "known_bounds", "known_claims", "markdown_table", "mean_at_most", "not_applicable", "regression_examples",
+    "replay", "reproduce", "rows", "verify", "worst_of",
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:

@@ -214,10 +214,7 @@ def _exact(side: Any) -> Fraction:
 
 
 def size(found: Step) -> tuple[float, ...]:
-    """Return the size of an instance: its count of numbers, their digits and signs, their sum, and its choices.
-
-    Fewer clients and dimensions mean fewer numbers; short rationals have few digits.
-    """
+    """Return the size of an instance: its count of numbers, their digits and signs, their sum, and its choices."""
     text = " ".join(map(str, found.worst.instance.values()))
     numbers = re.findall(r"\d+", text)
     digits = sum(map(len, numbers))

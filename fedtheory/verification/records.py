@@ -196,10 +196,7 @@ def number_of(value: Any) -> float:
 
 
 def numeric(row: Row) -> dict[str, Any]:
-    """Return a row with fractions as doubles; ``exact`` contains their exact values as text.
-
-    Infinities and numbers beyond the range of doubles remain text.
-    """
+    """Return a row with fractions as doubles; ``exact`` contains their exact values as text."""
     exact = {name: row[name] for name in ("measured", "predicted", "slack", "worst_ratio") if _is_fraction(row[name])}
     doubles = {name: float(Fraction(text)) for name, text in exact.items()}
     return {**row, **doubles, "exact": exact}

@@ -67,10 +67,7 @@ def applicable(row: Row) -> str:
 
 
 def notes(found: Sequence[Row]) -> list[str]:
-    """Return lines on verdicts with reasons, unexpected counterexamples, and the evidence for user-defined claims.
-
-    Lines about an instance end with the command that checks it again.
-    """
+    """Return lines on verdicts with reasons, unexpected counterexamples, and the evidence for user-defined claims."""
     return [line for row in found for line in _notes(row)]
 
 
