@@ -212,7 +212,7 @@ class LossMatching:
             message = "threshold must be the same in all rounds for inclusion probabilities, got changes"
             raise TypeError(message)
         mask, (mode, first, others) = np.array(self.priority), self._sizes()
-        matched = matches(np.asarray(losses)[None], weights, [self.threshold]).matched[0]
+        matched = matches(np.asarray(losses)[None], weights, checked_threshold(self.threshold)[None]).matched[0]
         chances = np.array(self.shares) * first if mode == _DRAWS else np.full(mask.size, first / mask.sum())
         return np.where(mask, chances, matched * others / max(int((~mask).sum()), 1))
 

@@ -154,7 +154,8 @@ class PowerOfChoice:
         if counts.shape != (num_rounds,):
             message = f"{name} must have shape ({num_rounds},), got {counts.shape}"
             raise ValueError(message)
-        return validate.counts(name, counts, self.num_selected, num_clients).astype(np.float64)
+        checked: Counts = validate.counts(name, counts, self.num_selected, num_clients)
+        return checked.astype(np.float64)
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the compiled rules."""
