@@ -103,11 +103,8 @@ def sweep(
         folder = None if out is None else _reserved(files.as_path("out", out), stack)
         found = {} if folder is None else _kept(folder, keys)
         missing, failed = {i: one for i, one in enumerate(points) if i not in found}, 0
-        show = (
-            reported("sweep", len(points), done=len(found))
-            if progress
-            else contextlib.nullcontext[Any](lambda *_: None)
-        )
+        quiet = contextlib.nullcontext[Any](lambda *_: None)
+        show = reported("sweep", len(points), done=len(found)) if progress else quiet
         try:
             with show as report, contextlib.closing(_outcomes(function, missing, backend, workers)) as outcomes:
                 for i, outcome in outcomes:
