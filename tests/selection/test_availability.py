@@ -61,20 +61,10 @@ def presences(availability, num_clients, num_rounds, seed=0):
 
 
 STRATEGIES = [
-    Proportional(3),
-    Uniform(2),
-    Uniform(2, "weighted"),
-    Full(),
-    PowerOfChoice(2, "all"),
-    PowerOfChoice(1, 2),
-    PowerOfChoice(2, 3, loss="last"),
-    ActiveFederated(2, (10, 20, 30, 40, 50)),
-    Independent(1.5),
-    Independent(1.5, "approximate"),
-    Independent(1.5, "uniform"),
-    GreedyShapley(2),
-    SizeWeighted(Uniform(2)),
-]
+    Proportional(3), Uniform(2), Uniform(2, "weighted"), Full(), PowerOfChoice(2, "all"), PowerOfChoice(1, 2),
+    PowerOfChoice(2, 3, loss="last"), ActiveFederated(2, (10, 20, 30, 40, 50)), Independent(1.5),
+    Independent(1.5, "approximate"), Independent(1.5, "uniform"), GreedyShapley(2), SizeWeighted(Uniform(2)),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=repr)

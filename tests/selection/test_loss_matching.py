@@ -104,27 +104,6 @@ def test_coefficients_sum_to_one_for_every_law_of_the_priority_clients(seed, eps
         assert not (found.matched & ~found.willing).any()
 
 
-def test_drawn_priority_clients_are_unbiased_given_who_is_included():
-    """Lemma A.7: the mean weight of a client over many rounds at one model is its renormalized share."""
-    aligned = aligned_federation(4)
-    w = np.full((2,), 3.0)
-    losses = aligned.federation.losses(w)
-    eps = float(np.median(np.abs(losses - losses @ aligned.federation.weights)[~aligned.priority])) + 1e-9
-    strategy = LossMatching(aligned.priority, aligned.shares, eps, num_draws=2)
-    # With a tiny step the model stays where it is.
-    run = run_of(aligned, strategy, num_rounds=400, local_steps=1, step_size=1e-9, num_replicates=30)
-    found = inclusions(aligned, strategy, run)
-    matched = matches(losses[None], aligned.federation.weights, [eps]).matched[0]
-    assert 0 < matched[~aligned.priority].sum() < 4
-    taken = aligned.shares * (aligned.priority | matched)
-    expected = taken / taken.sum()
-    samples = found.weights.reshape(-1, 7)
-    error = samples.std(axis=0) / np.sqrt(len(samples))
-    # Five standard errors; the weights of the others are constant.
-    assert np.all(np.abs(samples.mean(axis=0) - expected) <= 5 * error + 1e-12)
-    assert samples[:, ~aligned.priority].std(axis=0) == pytest.approx(0.0, abs=1e-14)
-
-
 @pytest.mark.parametrize("priority", [{}, {"num_draws": 2}, {"fraction": 0.5}], ids=repr)
 def test_inclusion_probabilities_are_the_frequencies_of_a_run_that_stands_still(priority):
     aligned = aligned_federation(8)

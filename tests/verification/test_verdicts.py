@@ -188,29 +188,6 @@ def test_an_error_outweighs_a_failure() -> None:
     assert examine(claim(flaky, expected="fails"), 60).verdict == "error"
 
 
-def garbage(value: object) -> Check:
-    return lambda rng: value  # type: ignore[return-value]
-
-
-@pytest.mark.parametrize(
-    ("check", "verdict"),
-    [
-        (broken, "error"),
-        (lambda rng: at_most(math.nan, 1.0), "error"),
-        (lambda rng: Finding(1, 9, "<=", False), "error"),
-        (garbage(False), "error"),
-        (garbage(None), "error"),
-        (never, "not applicable"),
-        (undecided, "inconclusive"),
-        (lambda rng: at_most(math.inf, 1.0), "fails"),
-    ],
-)
-def test_an_erratum_whose_check_yields_garbage_is_not_as_expected(check: Check, verdict: str) -> None:
-    found = examine(claim(check, expected="fails"))
-    assert found.verdict == verdict
-    assert not found.as_expected
-
-
 @given(seed=st.integers(0, 2**64))
 def test_a_failing_instance_is_reproduced_by_its_index(seed: int) -> None:
     verdict = examine(claim(at_most_five), 60, seed)
