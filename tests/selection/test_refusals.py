@@ -29,7 +29,8 @@ aligned = partial(s.LossMatching, ALIGNED.priority, ALIGNED.shares)
 pair = partial(s.LossMatching, [True, False])
 REFUSED: dict[str, Any] = {
     "ActiveFederated": [
-        lambda: s.ActiveFederated(0, [1] * K), lambda: s.ActiveFederated(1, [1, 2]), lambda: s.ActiveFederated(5, [1] * K),
+        lambda: s.ActiveFederated(0, [1] * K), lambda: s.ActiveFederated(1, [1, 2]),
+        lambda: s.ActiveFederated(K + 1, [1] * K),
         lambda: s.ActiveFederated(1, [1, 2, 3, 0]), lambda: s.ActiveFederated(1, [1] * K, dropped=1.5),
         lambda: s.ActiveFederated(1, [1] * K, explored=1.5), lambda: s.ActiveFederated(1, [1] * K, sharpness=-1.0),
     ],

@@ -101,9 +101,6 @@ class Config:
 
     num_steps: int = 1000
     drift: float = 0.0
-    pair: tuple[int, ...] = (1, 2)
-    lively: bool = False
-    word: str = "walk"
     seed: int = 0
 
 
@@ -111,7 +108,6 @@ def run(config, progress):
     """Return the walk at its end, and on the way."""
     import xarray
 
-    time.sleep(0.05 if config.lively else 0.0)
     steps = np.random.default_rng(config.seed).normal(config.drift, size=config.num_steps)
     way = np.cumsum(steps)[[0, -1]]
     return xarray.Dataset({"end": way[-1], "way": ("when", way)}, coords={"when": ["early", "late"]})

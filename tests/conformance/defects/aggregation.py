@@ -25,11 +25,6 @@ def divides_by_probabilities_of_other_draws(rng, vectors, weights):
     return (weights[chosen] / (m * weights[chosen])) @ vectors[chosen]
 
 
-def forgets_to_divide(rng, vectors, weights):
-    taken = rng.random(len(weights)) < SHARE
-    return weights[taken] @ vectors[taken]
-
-
 def scales_in_place(rng, vectors, weights):
     vectors *= weights[:, None]
     taken = rng.random(len(weights)) < SHARE
@@ -137,7 +132,6 @@ CAUGHT = [
         for fault in ("without losses", "without norms", "norms of the updates", "mean of the scales")
     ),
     (divides_by_probabilities_of_other_draws, check_aggregation, {}, "unbiased"),
-    (forgets_to_divide, check_aggregation, {}, "unbiased"),
     (scales_in_place, check_aggregation, {}, "inputs"),
     (one_number, check_aggregation, {}, "shape"),
     (coins, check_aggregation, {"variance": claims_half}, "variance"),

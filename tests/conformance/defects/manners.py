@@ -102,10 +102,6 @@ def raises_what_cannot_be_printed(rng, weights, losses):
     raise Unprintable
 
 
-def favors_its_first_clients(rng, weights, losses):
-    return [0, 1] if losses[0] > 3 else rng.choice(len(weights), 2, replace=False)
-
-
 LARGEST = [0.0]
 
 
@@ -139,7 +135,6 @@ CAUGHT = [
     (overflows, check_strategy, {}, "extreme losses"),
     (leaves_the_program, check_strategy, {}, "runs"),
     (raises_what_cannot_be_printed, check_strategy, {}, "runs"),
-    (favors_its_first_clients, check_strategy, {}, "relabeling"),
     (remembers_the_largest, check_strategy, {}, "history"),
     (divides_by_weights, check_strategy, {}, "zero weights"),
 ]

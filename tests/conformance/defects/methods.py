@@ -21,29 +21,41 @@ from fedtheory.methods import (
 )
 
 
+def _ends(gradients, weights, x, local_steps, step_size, cohort, correct=lambda k, y: 0):
+    """Return the cohort's models after their local steps."""
+    ends = []
+    for k in cohort:
+        y = x
+        for _ in range(local_steps[k]):
+            y = y - step_size * (gradients[k](y) + correct(k, y))
+        ends.append(y)
+    return np.array(ends)
+
+
 def scaffold(gradients, weights, initial, num_rounds, local_steps, step_size, rng, fault=""):
     """Train as SCAFFOLD does, but for one fault."""
     x, c = initial.copy(), np.ones_like(initial) if fault == "c not at the mean" else np.zeros_like(initial)
     variates = np.zeros((len(weights), x.size))
     shares = np.full(len(weights), 1 / len(weights)) if fault == "c by 1/K" else weights
+    sign = -1 if fault == "wrong sign" else 1
     for _ in range(num_rounds):
-        ends, before, old = [], c, variates.copy()
-        for k, gradient in enumerate(gradients):
-            y = x
-            for _ in range(local_steps[k]):
-                sign = -1 if fault == "wrong sign" else 1
-                y = y - step_size * (gradient(y) + sign * (before - variates[k]))
+        before, old = c, variates.copy()
+
+        def correct(k, y, before=before, old=old):
+            return sign * (before - old[k])
+
+        ends = _ends(gradients, weights, x, local_steps, step_size, range(len(weights)), correct)
+        for k, y in enumerate(ends):
             divisor = step_size * (1 if fault == "divided by epochs" else local_steps[k])
             reference = c if fault == "c of the clients before" else before
-            variates[k] = variates[k] - reference + (x - y) / divisor
+            variates[k] = old[k] - reference + (x - y) / divisor
             if fault == "c of the clients before":
                 c = c + shares[k] * (variates[k] - old[k])
-            ends.append(y)
         if fault == "adds c_k+ itself":
             c = c + shares @ variates
         elif fault != "c of the clients before":
             c = c + shares @ (variates - old)
-        x = (np.full(len(weights), 1 / len(weights)) if fault == "models by 1/K" else weights) @ np.array(ends)
+        x = (np.full(len(weights), 1 / len(weights)) if fault == "models by 1/K" else weights) @ ends
     return x
 
 
@@ -71,13 +83,8 @@ def fednova(gradients, weights, initial, num_rounds, local_steps, step_size, rng
     x = initial.copy()
     effective = 1.0 if fault == "without tau_eff" else weights @ local_steps
     for _ in range(num_rounds):
-        moves = []
-        for k, gradient in enumerate(gradients):
-            y = x
-            for _ in range(local_steps[k]):
-                y = y - step_size * gradient(y)
-            moves.append((y - x) / (1 if fault == "not normalized" else local_steps[k]))
-        x = x + (1 if fault == "not normalized" else effective) * weights @ np.array(moves)
+        moves = _ends(gradients, weights, x, local_steps, step_size, range(len(weights))) - x
+        x = x + weights @ (moves if fault == "not normalized" else effective * moves / np.array(local_steps)[:, None])
     return x
 
 
@@ -134,17 +141,6 @@ def scaffold_of_cohorts(gradients, weights, initial, num_rounds, local_steps, st
         x = x + np.mean(updates, axis=0)
         c = c + np.sum(changes, axis=0) / len(cohort if fault == "c by 1/|S|" else weights)
     return x
-
-
-def _ends(gradients, weights, x, local_steps, step_size, cohort, correct=lambda k, y: 0):
-    """Return the cohort's models after their local steps."""
-    ends = []
-    for k in cohort:
-        y = x
-        for _ in range(local_steps[k]):
-            y = y - step_size * (gradients[k](y) + correct(k, y))
-        ends.append(y)
-    return np.array(ends)
 
 
 def fedavgm(gradients, weights, initial, num_rounds, local_steps, step_size, rng, fault="", nesterov=False):

@@ -1,5 +1,7 @@
 """Defects of Synthetic(alpha, beta) in public code: other reading of beta, wrong noise, a single model."""
 
+import itertools
+
 import numpy as np
 
 from fedtheory.conformance import check_generator
@@ -73,7 +75,17 @@ def without_a_generator(alpha, beta, num_clients):
     return drawn(alpha, beta, num_clients, np.random.default_rng(0))
 
 
+CALLS = itertools.count()
+
+
+def one_other_label_each_time(alpha, beta, num_clients, rng):
+    clients = right(alpha, beta, num_clients, rng)
+    clients[2 % num_clients][1][0] = next(CALLS) % 7
+    return clients
+
+
 CAUGHT = [
+    (one_other_label_each_time, check_generator, {}, "same generator"),
     (right_as_variance, check_generator, {}, "feature means"),
     (right, check_generator, {"dispersion": "variance"}, "feature means"),
     (variances_for_deviations, check_generator, {}, "feature noise"),
