@@ -104,7 +104,8 @@ def sweep(
         folder = None if out is None else _reserved(files.as_path("out", out), stack)
         found = {} if folder is None else _kept(folder, keys)
         missing, failed = {i: one for i, one in enumerate(points) if i not in found}, 0
-        show = reported("sweep", len(points), done=len(found)) if progress else contextlib.nullcontext(_silent)
+        quiet = contextlib.nullcontext[Any](lambda *_: None)
+        show = reported("sweep", len(points), done=len(found)) if progress else quiet
         try:
             with show as report, contextlib.closing(_outcomes(function, missing, backend, workers)) as outcomes:
                 for i, outcome in outcomes:
@@ -124,10 +125,6 @@ def sweep(
         if folder is not None:
             _publish(folder, result)
     return result
-
-
-def _silent(*_: Any) -> None:
-    return
 
 
 def function_of(function_or_study: Any, dims: Sequence[str], *, quick: bool) -> tuple[Callable[..., Any], Any]:
