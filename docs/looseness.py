@@ -92,6 +92,13 @@ CONTROLLED_RUN = {"initial_distance2" if name == "distance2" else name: value fo
 CLASS_OF_CURVATURES = {"mu": Q(1, 10), "L": Q(1)}
 CONVEX = {"L": Q(1), "step_size": Q(1, 8)}
 COMPRESSED = {"mu": Q(1, 10), "L": Q(1), "compression_error": Q(1, 2)}
+EF21 = COMPRESSED | {
+    "client_L": Q(1),
+    "step_size": Q(1, 4),
+    "num_rounds": 2,
+    "initial_gap": Q(1),
+    "memory_error2": Q(1),
+}
 
 
 class Case(NamedTuple):
@@ -293,11 +300,13 @@ CASES = (
         for tau in (2, 4)
     ),
     Case(fedsplit.split_round, "$s = 1$", CLASS_OF_CURVATURES | {"distance2": Q(1), "step_size": Q(1)}),
-    Case(
-        ef21.polyak_gap,
-        r"2 rounds, $\eta = \frac14$, $s = \frac12$, $G_0 = 1$",
-        COMPRESSED
-        | {"client_L": Q(1), "step_size": Q(1, 4), "num_rounds": 2, "initial_gap": Q(1), "memory_error2": Q(1)},
+    *(
+        Case(
+            bound,
+            r"2 rounds, $\eta = \frac14$, $s = \frac12$, $G_0 = 1$",
+            {name: value for name, value in EF21.items() if name in bound.domains},
+        )
+        for bound in (ef21.average_gradient, ef21.polyak_gap)
     ),
     *(
         Case(

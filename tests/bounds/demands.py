@@ -205,7 +205,12 @@ DEMANDS: dict[str, Demand] = {
     ),
     "Polyak-Lojasiewicz": Demand(r"^\|grad F\(w\)\|\^2 >= 2 mu"),
     "step of EF21": at_most(
-        r"^\(step_size client_L s\)\^2 <=",
+        r"^\(step_size client_L s\)\^2 <= \(1 - step_size L\) \(1 - s\)\^2",
+        # (3/4 * 2/3 * 1/2)^2 <= 1/4 * (1/2)^2
+        lambda w: {"compression_error": Q(1, 2), "step_size": 3 / (4 * w["L"]), "client_L": 2 * w["L"] / 3},
+    ),
+    "step of EF21 under PL": at_most(
+        r"^\(step_size client_L s\)\^2 <= .* \(1 - s - step_size mu\)",
         # (1/4)^2 <= 1/2 * 1/2 * 1/4
         lambda w: {"compression_error": Q(1, 2), "mu": w["L"] / 2, "step_size": 1 / (2 * w["L"]), "client_L": w["L"]},
     ),

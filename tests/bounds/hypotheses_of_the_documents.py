@@ -216,11 +216,10 @@ _SCAFFOLD = {
 }
 _FEDLIN = {"corrected_round-derived": _CONTROLLED | {"FedLin", "stable local steps", "fresh gradients"}}
 _FEDSPLIT = {"split_round-derived": _CLIENTS | {"FedSplit"}}
+_COMPRESSED = {"F smooth", "clients smooth on average", "no noise", "method", "contraction on average"}
 _EF21 = {
-    "polyak_gap-refined": {
-        *("F smooth", "clients smooth on average", "no noise", "method", "contraction on average"),
-        *("Polyak-Lojasiewicz", "step of EF21", "step mu < 1 - s"),
-    }
+    "average_gradient-refined": _COMPRESSED | {"step of EF21"},
+    "polyak_gap-refined": _COMPRESSED | {"Polyak-Lojasiewicz", "step of EF21 under PL", "step mu < 1 - s"},
 }
 _PROXSKIP = {
     "fixed_step_potential-printed": _CONTROLLED | {"one coin", "p <= 1", "step <= 1/L"},
