@@ -224,6 +224,13 @@ _EF21 = {
 _PROXSKIP = {
     "fixed_step_potential-printed": _CONTROLLED | {"one coin", "p <= 1", "step <= 1/L"},
     "refined_fixed_step_potential-refined": _CONTROLLED | {"one coin", "p <= 1"},
+    "stochastic_potential-refined": {
+        *("clients strongly convex", "unbiased with one coin", "p <= 1", "growth", "mu <= A", "step A <= 1")
+    },
+    "corrected_potential-refined": {
+        *("clients strongly convex", "unbiased with one coin", "p <= 1", "growth with a memory", "heavy memory"),
+        *("mu <= A + W A'", "step (A + W A') <= 1"),
+    },
 }
 # Linear convergence for 0 < eta < 2/L; longer steps have many stationary points, or none.
 # FedNova: the order of matrices, so quadratics, and I - (I - eta H)^t <= eta t H for eta L <= 1.

@@ -30,9 +30,8 @@ def laws(gradients, w, memories, outcomes, eta, num_rounds):
     states = [[(Q(1), w, memories)]]
     for _ in range(num_rounds):
         drawn = [(p * q, (C, D)) for (p, C), (q, D) in product(outcomes, repeat=2)]
-        states.append(
-            [(chance * p, *moved(gradients, *old, both, eta)) for chance, *old in states[-1] for p, both in drawn]
-        )
+        steps = product(states[-1], drawn)
+        states.append([(chance * p, *moved(gradients, w, old, both, eta)) for (chance, w, old), (p, both) in steps])
     return [[(chance, w) for chance, w, _ in law] for law in states]
 
 
