@@ -63,10 +63,7 @@ def applicable(row: Row) -> str:
 
 
 def notes(found: Sequence[Row]) -> list[str]:
-    """Return lines on verdicts with reasons, unexpected counterexamples, and the evidence for user-defined claims.
-
-    Lines about an instance end with the command that checks it again.
-    """
+    """Return lines on verdicts with reasons, unexpected counterexamples, and the evidence for user-defined claims."""
     return [line for row in found for line in _notes(row)]
 
 
@@ -80,23 +77,10 @@ def _notes(row: Row) -> list[str]:
 
 
 def summary(found: Sequence[Row]) -> str:
-    r"""Return the number of verdicts of each kind, and the meaning of the columns.
-
-    >>> good = {"verdict": "holds", "as_expected": True, "risk": 0.001, "detectable": 32.0}
-    >>> bad = {"verdict": "error", "as_expected": False, "risk": 0.0, "detectable": None}
-    >>> print(summary([good, bad]).replace("; ", "\n"))
-    2 claims: 1 holds
-    1 error
-    1 not as expected
-    expected false alarms: at most 0.001
-    ratio = measured/predicted
-    detects = smallest factor by which the bound can be sharpened until the worst instance refutes it, 2 or more for 1
-    """
+    """Return the number of verdicts of each kind, and the meaning of the columns."""
     words = (HOLDS, verdict_text(FAILS, as_expected=True), FAILS, NO_COUNTEREXAMPLE)
     verdicts = [text_of(row) for row in found]
-    order = sorted(
-        set(verdicts), key=lambda verdict: (words.index(verdict) if verdict in words else len(words), verdict)
-    )
+    order = sorted(set(verdicts), key=lambda verdict: (words.index(verdict) if verdict in words else 4, verdict))
     loose = sum(row["detectable"] is not None and number_of(row["detectable"]) >= LOOSE for row in found)
     return (
         f"{len(found)} claims: {'; '.join(f'{verdicts.count(verdict)} {verdict}' for verdict in order)}; "
@@ -117,12 +101,7 @@ def false_alarms(found: Sequence[Row]) -> str:
 
 
 def description(row: Row) -> list[tuple[str, str]]:
-    """Return pairs (name, text) that describe a claim and its verdict.
-
-    >>> from fedtheory.verification import rows, verify
-    >>> description(rows(verify("fedalign:theta-one"))[0])[2:4]
-    [('verdict', 'refuted, as documented'), ('instances', '1 of 1 applicable')]
-    """
+    """Return pairs (name, text) that describe a claim and its verdict."""
     about = [
         ("source", f"{row['source']} ({row['kind']})"),
         *(("assumes", text) for text in row["hypotheses"]),
@@ -139,12 +118,7 @@ def description(row: Row) -> list[tuple[str, str]]:
 
 
 def finding_pairs(row: Row) -> list[tuple[str, str]]:
-    """Return pairs (name, text) that describe the worst instance of a row, if it has one.
-
-    >>> from fedtheory.verification import rows, verify
-    >>> finding_pairs(rows(verify("fedalign:theta-one"))[0])[0]
-    ('measured', '9/16, should be == 1 (exact)')
-    """
+    """Return pairs (name, text) that describe the worst instance of a row, if it has one."""
     if row["relation"] is None:
         return []
     return [
@@ -187,11 +161,7 @@ def markdown_table(found: Sequence[Row], prefix: str = "") -> str:
 
 
 def escaped(text: str) -> str:
-    r"""Escape mathematical signs that Markdown would read as markup.
-
-    >>> escaped("a_1 * |x|")
-    'a\\_1 \\* \\|x\\|'
-    """
+    """Escape mathematical signs that Markdown would read as markup."""
     return re.sub(r"([\\`|*_<>\[\]])", r"\\\1", text)
 
 

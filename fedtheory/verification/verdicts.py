@@ -204,13 +204,7 @@ def verdicts_of(
     num_instances: int | None = None,
     hunt_seconds: float = 0.0,
 ) -> Generator[Verdict, None, None]:
-    """Yield the verdicts one by one; ``hunt_seconds`` is the total time of all hunts.
-
-    >>> from fedtheory.claims.catalogue import select_claims
-    >>> selected = select_claims("power-of-choice:lemma-b1")
-    >>> [(verdict.verdict, verdict.num_instances) for verdict in verdicts_of(selected, num_instances=5, rng=3)]
-    [('holds', 6)]
-    """
+    """Yield the verdicts one by one; ``hunt_seconds`` is the total time of all hunts."""
     seeds, claims, jobs = _seeds(rng), list(selected), number_of_jobs(jobs)
     share = jobs / max(sum(not claim.is_single for claim in claims), jobs)
     effort = Effort(FIRST, hunt_seconds=hunt_seconds * share)
