@@ -56,7 +56,7 @@ def test_only_printed_statements_have_findings_about_a_paper(module) -> None:
     assert {*module.STUDY.findings(data)} == {"all", *printed}
     assert printed | others == {row.file for row in module.ROWS}
     local = {"scaffold", "scaffnew", "scaffnew_stochastic", "field_guide", "fedlin", "fedsplit"}
-    assert others == local | {"ef21", "optimal_client_sampling"}
+    assert others == local | {"ef21", "ef21_smooth", "optimal_client_sampling"}
 
 
 @pytest.mark.slow
