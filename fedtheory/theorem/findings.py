@@ -13,15 +13,7 @@ from fedtheory._support import validate
 from fedtheory._support.wording import truncate
 from fedtheory.statistics.interval import Interval
 
-__all__ = [
-    "Finding",
-    "at_least",
-    "at_most",
-    "equal_to",
-    "mean_at_most",
-    "not_applicable",
-    "worst_of",
-]
+__all__ = ["Finding", "at_least", "at_most", "equal_to", "mean_at_most", "not_applicable", "worst_of"]
 
 _DECIMALS = 9  # decimals of the strain of floats, well above rounding
 HOLDS, FAILS, NOT_APPLICABLE, INCONCLUSIVE, ERROR = "holds", "fails", "not applicable", "inconclusive", "error"
@@ -30,6 +22,15 @@ NO_COUNTEREXAMPLE = "no counterexample"
 ROUNDING = 1e-9
 """Relative slack of every floating-point comparison: a sum of 10^5 rounded products loses about 1e-11, and relevant
 violations are orders of magnitude larger. It allows for rounding only; exact rationals are compared without it."""
+
+
+def verdict_text(verdict: str, *, as_expected: bool) -> str:
+    """Return a verdict in words; a documented counterexample is no failure of the library.
+
+    >>> verdict_text(FAILS, as_expected=True), verdict_text(FAILS, as_expected=False)
+    ('refuted, as documented', 'fails')
+    """
+    return "refuted, as documented" if verdict == FAILS and as_expected else verdict
 
 
 @final

@@ -16,19 +16,7 @@ from fedtheory.exact import runs
 from fedtheory.selection import ActiveFederated
 from tests.bounds.hypotheses_of_the_documents import EXPECTED
 from tests.environment import sized
-from tests.exact.random_runs import (
-    ALL,
-    CHANGES,
-    FORMS,
-    METHOD,
-    NAMED,
-    PROVED,
-    SERVER,
-    Case,
-    draw,
-    samples,
-    truths,
-)
+from tests.exact.random_runs import ALL, CHANGES, FORMS, METHOD, NAMED, PROVED, SERVER, Case, draw, samples, truths
 
 # About a function h and three points: there is no run on which its hypotheses could be checked.
 WITHOUT_RUNS = {"optimal_client_sampling.perturbed_inner_product"}

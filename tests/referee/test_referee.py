@@ -17,13 +17,7 @@ from fedtheory.referee import Missing, referee
 from fedtheory.referee import subject as subjects
 from fedtheory.referee.clock import Clock
 from fedtheory.referee.loose_summands import coefficients_of
-from fedtheory.referee.review import (
-    LooseSummands,
-    MachineCheck,
-    StatedTheorem,
-    Tightness,
-    Verdict,
-)
+from fedtheory.referee.review import LooseSummands, MachineCheck, StatedTheorem, Tightness, Verdict
 from fedtheory.referee.subject import Subject
 from fedtheory.referee.tightness import mapped
 from fedtheory.referee.verdict import decided, simplest
