@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 import fedtheory as ft
 from fedtheory._support.console import say
 from fedtheory._support.progress import reported
@@ -59,8 +61,6 @@ def _run(fed: Any, strategy: Any, **options: Any) -> None:
 
 
 def _quadratics() -> list[Any]:
-    import numpy as np
-
     centers, weights = np.arange(2.0 * _CLIENTS).reshape(_CLIENTS, 2), np.full(_CLIENTS, 1 / _CLIENTS)
     matrices = np.tile([[2.0, 1.0], [1.0, 3.0]], (_CLIENTS, 1, 1))
     curvatures = [np.arange(1.0, _CLIENTS + 1), np.ones((_CLIENTS, 2)) + centers, matrices]
@@ -68,8 +68,6 @@ def _quadratics() -> list[Any]:
 
 
 def _samples() -> Any:
-    import numpy as np
-
     rng = np.random.default_rng(0)
     return ft.federation.FederatedData.from_clients([(rng.normal(size=(6, 3)), [0, 1, 2, 0, 1, 2])] * _CLIENTS)
 
