@@ -246,11 +246,10 @@ def _asked(method: Callable[..., Any], case: Case, *arguments: Any) -> Any:
 
 
 def _numbers(name: str, value: Any, case: Case) -> Array:
-    given: Array = np.asarray(value, dtype=np.float64)
-    if given.shape != (case.num_clients,) or not np.isfinite(given).all() or (given < 0).any():
-        raise Failed(
-            f"{name} must be {case.num_clients} finite numbers, at least 0, got {given.tolist()}", **case.given
-        )
+    given = np.asarray(value, dtype=np.float64)
+    if given.shape != (case.num_clients,) or not (np.isfinite(given) & (given >= 0)).all():
+        sentence = f"{name} must be {case.num_clients} finite numbers, at least 0, got {given.tolist()}"
+        raise Failed(sentence, **case.given)
     return given
 
 
