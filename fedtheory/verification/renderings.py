@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory._support.wording import format_pair, format_value, short_exponent
-from fedtheory.theorem.findings import ERROR, FAILS, HOLDS, NO_COUNTEREXAMPLE
+from fedtheory.theorem.findings import ERROR, FAILS, HOLDS, NO_COUNTEREXAMPLE, verdict_text
 from fedtheory.verification.records import LOOSE, Row, factor_text, number_of
 
 __all__ = ["false_alarms", "markdown_table"]
@@ -20,7 +20,7 @@ def console_rows(found: Sequence[Row]) -> list[dict[str, Any]]:
     return [
         {
             "claim": row["key"],
-            "verdict": row["verdict"],
+            "verdict": text_of(row),
             "expected": expectation(row),
             "worst ratio": "" if row["worst_ratio"] is None else row["worst_ratio"],
             "detects": detects(row),
@@ -34,19 +34,15 @@ def console_rows(found: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def expectation(row: Row) -> str:
-    """Return whether a verdict is the expected one; the absence of a counterexample is not a confirmation."""
+    """Return whether a verdict is the expected one, unless its text says so; no counterexample is no confirmation."""
     if not row["as_expected"]:
         return f"UNEXPECTED, not {row['expected']}"
-    return "" if row["verdict"] == NO_COUNTEREXAMPLE else "as expected"
+    return "" if row["verdict"] in (NO_COUNTEREXAMPLE, FAILS) else "as expected"
 
 
-def verdict_text(row: Row) -> str:
-    """Return the verdict in words; a documented counterexample is no failure of the library.
-
-    >>> verdict_text({"verdict": "fails", "as_expected": True})
-    'refuted, as documented'
-    """
-    return "refuted, as documented" if row["verdict"] == FAILS and row["as_expected"] else str(row["verdict"])
+def text_of(row: Row) -> str:
+    """Return the verdict of a row in words."""
+    return verdict_text(row["verdict"], as_expected=row["as_expected"])
 
 
 def detects(row: Row) -> str:
@@ -82,12 +78,12 @@ def _notes(row: Row) -> list[str]:
 
 def summary(found: Sequence[Row]) -> str:
     """Return the number of verdicts of each kind, and the meaning of the columns."""
-    words = (HOLDS, FAILS, NO_COUNTEREXAMPLE)
-    verdicts = [row["verdict"] for row in found]
-    order = sorted(set(verdicts), key=lambda verdict: (words.index(verdict) if verdict in words else 3, verdict))
+    words = (HOLDS, verdict_text(FAILS, as_expected=True), FAILS, NO_COUNTEREXAMPLE)
+    verdicts = [text_of(row) for row in found]
+    order = sorted(set(verdicts), key=lambda verdict: (words.index(verdict) if verdict in words else 4, verdict))
     loose = sum(row["detectable"] is not None and number_of(row["detectable"]) >= LOOSE for row in found)
     return (
-        f"{len(found)} claims: {', '.join(f'{verdicts.count(verdict)} {verdict}' for verdict in order)}; "
+        f"{len(found)} claims: {'; '.join(f'{verdicts.count(verdict)} {verdict}' for verdict in order)}; "
         f"{sum(not row['as_expected'] for row in found)} not as expected; "
         f"expected false alarms: {false_alarms(found)}; ratio = measured/predicted; detects = smallest factor by which "
         f"the bound can be sharpened until the worst instance refutes it, {LOOSE:g} or more for {loose}"
@@ -110,7 +106,7 @@ def description(row: Row) -> list[tuple[str, str]]:
         ("source", f"{row['source']} ({row['kind']})"),
         *(("assumes", text) for text in row["hypotheses"]),
         ("remark", row["remark"]),
-        ("verdict", verdict_text(row)),
+        ("verdict", text_of(row)),
         ("expected", "" if row["as_expected"] else row["expected"]),
         ("because", row["reason"]),
         ("instances", f"{applicable(row)} applicable"),
@@ -158,7 +154,7 @@ def markdown_table(found: Sequence[Row], prefix: str = "") -> str:
         ratio = "" if row["worst_ratio"] is None else f"{float(row['worst_ratio']):.2g}"
         lines.append(
             f"| `{row['key'].removeprefix(prefix)}`<br>{escaped(row['title'])} "
-            f"| {verdict_text(row)}{expected}{reason} | {ratio} | {detects(row)} "
+            f"| {text_of(row)}{expected}{reason} | {ratio} | {detects(row)} "
             f"| {applicable(row)} |"
         )
     return "\n".join(lines) + "\n"

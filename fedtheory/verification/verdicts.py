@@ -22,6 +22,7 @@ from fedtheory.theorem.findings import (
     NOT_APPLICABLE,
     Finding,
     severity,
+    verdict_text,
 )
 from fedtheory.verification._jobs import in_order, number_of_jobs
 from fedtheory.verification._trials import DRAWS_PER_INSTANCE, FIRST, Effort, Hunted, Ranges, Trials, tried, widen
@@ -136,7 +137,8 @@ class Verdict:
             "instances": f"{self.num_instances}, {self.num_applicable} of them meet the hypotheses",
             "hunted": "" if self.hunted is None else f"{self.hunted.num_instances} more in {self.hunted.seconds:.1f} s",
         }
-        return Summary(f"{self.key}: {self.verdict}", {name: text for name, text in rows.items() if text})
+        title = f"{self.key}: {verdict_text(self.verdict, as_expected=self.as_expected)}"
+        return Summary(title, {name: text for name, text in rows.items() if text})
 
 
 @final
@@ -145,9 +147,18 @@ class Verdicts(list[Verdict]):
 
     def _repr_html_(self) -> str:
         head = ("claim", "title", "verdict", "expected", "worst ratio", "instances")
-        return html_table(
-            head, ((v.key, v.claim.title, v.verdict, v.expected, v.worst_ratio, v.num_instances) for v in self)
+        rows = (
+            (
+                verdict.key,
+                verdict.claim.title,
+                verdict_text(verdict.verdict, as_expected=verdict.as_expected),
+                "" if verdict.as_expected else verdict.expected,
+                verdict.worst_ratio,
+                verdict.num_instances,
+            )
+            for verdict in self
         )
+        return html_table(head, rows)
 
 
 def verify(

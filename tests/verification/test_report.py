@@ -120,3 +120,11 @@ def test_bars_extend_from_zero_to_the_sides_on_one_scale(
 
 def test_a_row_without_sides_has_no_bars() -> None:
     assert bars_of({"relation": None, "measured": None, "predicted": None, "baseline": None}) is None
+
+
+def test_a_documented_counterexample_is_called_so_on_the_page() -> None:
+    words = {"toy:hostile": "refuted, as documented", "other:surprise": "fails"}
+    for key, word in words.items():
+        row = PAGE.partition(f'id="{key}"')[2].partition("</tr>")[0]
+        assert f">{word}</span>" in row
+        assert ("UNEXPECTED" in row) == (word == "fails")
