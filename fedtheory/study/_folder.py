@@ -145,7 +145,8 @@ def _table(found: Any) -> Table:
 
 def _findings(found: Any) -> dict[str, Finding]:
     try:
-        return {name: Finding(**one) for name, one in found.items()}
-    except (AttributeError, TypeError) as error:
+        whole = {name: (one["sentence"], one["holds"], one["detail"]) for name, one in found.items()}
+        return {name: Finding(str(one), bool(holds), str(detail)) for name, (one, holds, detail) in whole.items()}
+    except (AttributeError, KeyError, TypeError) as error:
         message = "which is not a list of findings"
         raise files.OtherFileError(message) from error
