@@ -1,7 +1,7 @@
 """Results of studies at full size, stored small, from which the gallery draws its pages.
 
-``python -m docs.full_size results/NAME ...`` stores what ``python studies/NAME.py`` has written there, and draws the
-map of the published rates for README.
+``python -m docs.full_size results/NAME ...`` stores what ``python studies/NAME.py`` has written there, and the two
+pictures of README.
 """
 
 import importlib.util
@@ -70,10 +70,13 @@ def draw_map(picture: Path) -> None:
 
 
 def main(folders: Sequence[str]) -> None:
-    """Store the results in each folder, and draw the map of README."""
-    for folder in folders:
-        print(store(Path(folder)))
-    draw_map(ROOT / "docs" / "_static" / "published_rates.png")
+    """Store the results in each folder, and the two pictures of README."""
+    pictures = ROOT / "docs" / "_static"
+    for folder in map(Path, folders):
+        print(store(folder))
+        if (folder / "bound_versus_error.png").exists():
+            shutil.copy(folder / "bound_versus_error.png", pictures)
+    draw_map(pictures / "published_rates.png")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+import fedtheory as ft
+from fedtheory.__main__ import main
 from fedtheory._support import progress
+from fedtheory.sampling import inclusion
 
 
 class Clock:
@@ -52,6 +55,28 @@ def test_a_log_that_cannot_be_written_does_not_end_the_work(clock: Clock, monkey
 
     monkeypatch.setattr(sys, "stderr", types.SimpleNamespace(write=refuse, isatty=lambda: False))
     run(clock, 30.0)
+
+
+def test_long_computations_and_the_check_by_coq_are_announced(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts: list[str] = []  # an announcement is a thread, whose name is the text
+    start = threading.Thread.start
+
+    def noted(thread: threading.Thread) -> None:
+        texts.append(thread.name)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", noted)
+    fed = ft.QuadraticFederation([[1.0], [2.0]], [[1.0], [-1.0]], [0.5, 0.5])
+    inclusion._compile.cache_clear()
+    ft.sampling.power_of_choice_inclusion(fed.weights, [1.0, 2.0], 1, 1)
+    ft.exact.subset_minima(fed)
+    ft.exact.selection_skew(fed, ft.selection.Uniform(1))
+    answers = {"printing.main": ("", 0), "file_of_certificate": "", "check_by_coq": "8.16"}
+    for name, answer in answers.items():
+        monkeypatch.setattr(f"fedtheory.cli.checking.{name}", lambda *_, answer=answer: answer)
+    assert main(["check", "--coq", "certificate.json"]) == 0
+    for part in ("inclusion probabilities", "all sets of clients", "selection skew", "Coq compiles"):
+        assert any(part in text for text in texts)
 
 
 def test_threads_that_wait_for_the_same_work_announce_it_once(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,8 +1,10 @@
 """Imports on first use, and the nearest public name for an unknown attribute of a package."""
 
+import copyreg
 import difflib
 import importlib
 import pkgutil
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any, NoReturn
@@ -31,6 +33,9 @@ def attach(
     """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package that imports on first use."""
     imported, listed, names = lazy_loader.attach(package, submodules, submod_attrs)
     known = frozenset(names)
+    kind = type(sys.modules[package])
+    if kind is not ModuleType:  # lazy_loader's, if a function has the name of its package; ``ft`` must remain picklable
+        copyreg.pickle(kind, lambda module: (importlib.import_module, (module.__name__,)))
 
     def found(name: str) -> Any:
         if name not in known:

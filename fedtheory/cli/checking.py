@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 
 from fedtheory._support.console import say
+from fedtheory._support.progress import announced
 from fedtheory.formal.coq import NotChecked, check_by_coq
 from fedtheory.worst_case.checker import printing
 from fedtheory.worst_case.formal_theorems import file_of_certificate
@@ -27,7 +28,8 @@ def check_certificate(arguments: argparse.Namespace) -> int:
     try:
         # The theorem is written again, so that Coq runs only the statement below and its proof.
         text = file_of_certificate(arguments.file, NAME)
-        version = check_by_coq(text, SECONDS)
+        with announced("Coq compiles its files on worst cases and checks the proof, in about 20 s of processor time"):
+            version = check_by_coq(text, SECONDS)
     except (NotChecked, ValueError) as error:
         say(f"not checked: {error}")
         return 2

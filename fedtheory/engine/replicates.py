@@ -221,8 +221,8 @@ class Worker:
             return
         seconds = self.job.family.compilation + (_EXTRA_SECONDS if self.job.has_extra else 0)
         text = (
-            f"fedtheory compiles this kind of run, in about {seconds} s of processor time, once on this machine (in "
-            "every process for rules of your own)"
+            f"fedtheory compiles this kind of run, in about {seconds} s of processor time (half of it after a similar "
+            "run), once on this machine (in every process for rules of your own)"
         )
         with announced(text):
             arguments = self._arguments([np.random.SeedSequence(0)], *self._results(0))

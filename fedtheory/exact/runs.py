@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
-from fedtheory._support.progress import announced
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import suggest, truncate
 from fedtheory.engine.heterogeneity import own_steps
@@ -223,9 +222,8 @@ class Run:
         """The certified skews, computed once for all bounds."""
         if "skew" not in self.shared:
             try:
-                with announced("fedtheory certifies the selection skew"):
-                    # The search tightens sides that no bound uses.
-                    self.shared["skew"] = selection_skew(self.fed, self.strategy, num_models=1)
+                # The search tightens sides that no bound uses.
+                self.shared["skew"] = selection_skew(self.fed, self.strategy, num_models=1)
             except TypeError as error:
                 message = f"the skews are unknown ({error}): give rho_tilde= and the others"
                 raise UnknownConstant(message) from error

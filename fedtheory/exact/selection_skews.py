@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fedtheory._support import validate
+from fedtheory._support.progress import announced
 from fedtheory._support.threads import pinned
 from fedtheory._support.validate import Array, RNGLike
 from fedtheory.exact._arguments import frequency_law, is_unbiased, quadratic
@@ -37,6 +38,7 @@ _UNDEFINED = "0/0: objective gap 0"
 _SIGN = "no skew is negative"
 
 
+@announced("fedtheory certifies the selection skew")
 @pinned
 def selection_skew(
     fed: QuadraticFederation,

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support.jit import compiled
+from fedtheory._support.progress import announced
 from fedtheory._support.threads import pinned
 from fedtheory._support.validate import Array
 from fedtheory.exact._arguments import quadratic
@@ -25,6 +26,7 @@ _LARGEST_ISOTROPIC, _LARGEST = 30, 16
 _BLOCK = 8
 
 
+@announced("fedtheory minimizes over all sets of clients")
 @pinned
 def subset_minima(fed: QuadraticFederation) -> Array:
     r"""Smallest mean excess ratios ``l_n``, n = 1, ..., K, shape (K,): exact for few clients, lower bounds for many.

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from fedtheory._support import validate
+from fedtheory._support.progress import announced
 from fedtheory.claims import catalogue
 from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.referee.all_constants import for_all_constants
@@ -93,8 +94,9 @@ def referee(
     ValueError
         If the file cannot be run or has no such theorem, or the arguments of the functions do not match.
     """
-    for library in ("cvxpy", "scipy.optimize", "sympy"):  # before a time limit could interrupt their import
-        importlib.import_module(library)
+    with announced("the review imports its libraries"):
+        for library in ("cvxpy", "scipy.optimize", "sympy"):  # before a time limit could interrupt their import
+            importlib.import_module(library)
     clock = Clock(validate.positive("seconds", seconds), report)
     seed, folder = validate.count("seed", seed, 0), None if out is None else Path(out)
     if isinstance(theorem, Bound):

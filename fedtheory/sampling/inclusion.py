@@ -11,6 +11,7 @@ from __future__ import annotations
 
 # mypy: allow-untyped-calls
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.jit import compiled, compiled_with_reordering
+from fedtheory._support.progress import announced
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import format_number
 
@@ -87,11 +89,20 @@ def _inclusion(p: Array, losses: Array, m: int, d: int) -> Array:
     if d == order.size:
         _all_are_candidates(starts, ends, m, selected)
     else:
+        _compile()
         times, time_weights = _arrival_nodes(p[order], d)
         integrate(p[order], starts, ends, m, d, times, time_weights, selected)
     probabilities = np.zeros(p.size)
     probabilities[order] = selected
     return probabilities
+
+
+@cache
+def _compile() -> None:
+    """Compile the integration, with a message if that takes longer than two seconds."""
+    with announced("fedtheory compiles inclusion probabilities, in about 8 s of processor time, once on this machine"):
+        half, node, places = np.full(2, 0.5), np.ones(1), np.arange(3)
+        integrate(half, places[:2], places[1:], 1, 1, node, node, np.empty(2))
 
 
 def _all_are_candidates(starts: npt.NDArray[np.int64], ends: npt.NDArray[np.int64], m: int, out: Array) -> None:

@@ -28,7 +28,7 @@ from fedtheory._storage.identity import UnidentifiedError, identities
 from fedtheory._storage.netcdf import file_bytes, read_file
 from fedtheory._support import validate
 from fedtheory._support.console import warn
-from fedtheory._support.progress import reported, unannounced
+from fedtheory._support.progress import Report, announced, reported, unannounced
 from fedtheory._support.streams import block_sigint
 from fedtheory._support.wording import plain, truncate
 from fedtheory.study import Study, read_study, silent
@@ -104,8 +104,7 @@ def sweep(
         folder = None if out is None else _reserved(files.as_path("out", out), stack)
         found = {} if folder is None else _kept(folder, keys)
         missing, failed = {i: one for i, one in enumerate(points) if i not in found}, 0
-        quiet = contextlib.nullcontext[Any](lambda *_: None)
-        show = reported("sweep", len(points), done=len(found)) if progress else quiet
+        show = reported("sweep", len(points), done=len(found)) if progress else _announced(len(missing))
         try:
             with show as report, contextlib.closing(_outcomes(function, missing, backend, workers)) as outcomes:
                 for i, outcome in outcomes:
@@ -125,6 +124,12 @@ def sweep(
         if folder is not None:
             _publish(folder, result)
     return result
+
+
+@contextlib.contextmanager
+def _announced(number: int) -> Iterator[Report]:
+    with announced(f"a sweep runs {number} configurations (progress=True shows how many are done)"):
+        yield lambda *_: None
 
 
 def function_of(function_or_study: Any, dims: Sequence[str], *, quick: bool) -> tuple[Callable[..., Any], Any]:

@@ -1,6 +1,8 @@
 """A sweep has the same results on every backend, and keeps finished results after any interruption."""
 
+import contextlib
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -34,6 +36,24 @@ def test_a_run_has_the_same_bits_on_processes():
     found = ft.sweep(toy.trained, {"d": [2, 5]}, seeds=2, backend="loky", workers=2)
     assert not found.failures
     assert found.digest == toy.trained_here()
+
+
+def test_the_package_is_pickled_by_its_name():
+    """A function of a script that uses ``ft`` is sent to processes together with ``ft``."""
+    assert pickle.loads(pickle.dumps(ft)) is ft
+
+
+@pytest.mark.slow  # starts processes
+def test_a_function_of_a_script_that_uses_the_package_runs_on_processes(tmp_path):
+    (tmp_path / "main.py").write_text(
+        "import fedtheory as ft\n"
+        "def doubled(d):\n"
+        "    return 2.0 * ft.selection.Uniform(d).num_selected\n"
+        "if __name__ == '__main__':\n"
+        "    print(ft.sweep(doubled, {'d': [1, 2]}, workers=2).data['value'].values)\n",
+        encoding="utf-8",
+    )
+    assert digest_of([sys.executable, str(tmp_path / "main.py")]) == "[2. 4.]"
 
 
 @pytest.mark.slow  # starts a scheduler and two workers, seconds each
@@ -117,10 +137,24 @@ def test_control_c_ends_a_script_in_one_line_and_keeps_what_is_finished(tmp_path
     output, complaint = process.communicate(timeout=120)
     assert process.returncode == 130
     assert not output  # the script does not go on with half of the data
-    [line] = complaint.splitlines()
+    *announced, line = complaint.splitlines()
+    assert [text for text in announced if not text.startswith("a sweep runs 4000 configurations")] == []
     assert line.startswith(f"{len(parts(tmp_path))} of 4000 configurations are finished: ")
     assert line.endswith("run the sweep again to go on")
     assert 5 <= len(parts(tmp_path)) < 4000
+
+
+def test_a_long_sweep_without_progress_is_announced(monkeypatch):
+    texts: list[str] = []
+
+    @contextlib.contextmanager
+    def announced(text):
+        texts.append(text)
+        yield
+
+    monkeypatch.setattr("fedtheory.sweeps.run.announced", announced)
+    ft.sweep(lambda d: 2.0 * d, {"d": [1, 2]}, backend="sequential")
+    assert ["2 configurations" in text for text in texts] == [True]
 
 
 def test_control_c_in_an_inner_sweep_ends_both(capfd):
