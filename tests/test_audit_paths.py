@@ -94,7 +94,8 @@ def test_a_run_of_a_strategy_loads_few_lines(strategy: str) -> None:
     assert lines_loaded(RUN.format(strategy)) <= 10_000
 
 
-# Claims about worst cases load the problem language (13,409 and 12,450 lines). The draw changes with the list of claims.
+# Claims about worst cases load the problem language (13,409 and 12,450 lines).
+# The draw changes with the list of claims.
 MISSED = ("power-of-choice:derived-weighted-average-gap-worst-case", "error-feedback:ef-round-worst-case")
 
 
