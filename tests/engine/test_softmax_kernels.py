@@ -163,6 +163,7 @@ def test_recording_does_not_change_the_run():
     np.testing.assert_array_equal(often.counts, once.counts)
 
 
+@pytest.mark.slow
 def test_minibatches_are_uniform_subsets_drawn_anew_in_every_step():
     # One client, steps so short that the model stays near zero: each update tells which samples the batch held.
     x = 2.0 ** np.arange(5)[:, None]
