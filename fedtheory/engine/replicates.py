@@ -207,8 +207,8 @@ class Worker:
 
     @property
     def num_at_once(self) -> int:
-        """Number of replicates of one call; the arrays of some runs are reset between replicates, one by one."""
-        return 1 if self.job.has_extra or self.functions.is_plain or self.job.family.private else BATCH
+        """Number of replicates of one call; the arrays of some families are reset between calls."""
+        return 1 if self.functions.is_plain or self.job.family.private else BATCH
 
     @property
     def num_rounds(self) -> int:
@@ -257,15 +257,15 @@ class Worker:
         job, by_slot = self.job, self.functions.by_slot
         needed = 4 if job.method_rules is not None else 3 if job.rules.attend is not None else 2
         rngs = [[np.random.default_rng(child) for child in seed.spawn(needed)] for seed in seeds]
-        pairs = [(one[0], one[1]) for one in rngs]
-        streams: dict[str, Any] = {"rngs": tuple(pairs + pairs[:1] * (BATCH - len(pairs)))}
-        for place, name in enumerate(STREAMS[2:], 2):
-            streams[name] = (rngs[0] + rngs[0][:1] * 2)[place] if job.has_extra else None
+        # The type of a tuple includes its length, so that tuples are filled up.
+        number = len(STREAMS) if job.has_extra else 2
+        streams = [(*one, *one[:1] * (number - needed))[:number] for one in rngs]
         optional = {name: by_slot[name] if job.has_extra else None for name in _OPTIONAL}
         return {
             **self.arrays, **{name: by_slot[name] for name in _CORE}, **optional, "numbers": self.numbers,
             "state": self.state, "extra": _extra(job) if job.has_extra else None, "work": self.work, "stop": self.stop,
-            **streams, "recorded": recorded, "counts": counts, "ended": ended,
+            "rngs": (*streams, *streams[:1] * (BATCH - len(streams))), "recorded": recorded, "counts": counts,
+            "ended": ended,
         }  # fmt: skip
 
     def _loop(self, arguments: Mapping[str, Any]) -> Any:
@@ -361,7 +361,7 @@ def _state(job: Job) -> State:
 
 
 def _extra(job: Job) -> Extra:
-    """Allocate the arrays of the steps in brackets, anew for each replicate."""
+    """Allocate the arrays of the steps in brackets, anew for each call."""
     rules, sizes = job.rules, job.sizes
     method = MethodRules() if job.method_rules is None else job.method_rules
     m, r, v = (sizes[name] for name in "mrv")
@@ -374,6 +374,8 @@ def _extra(job: Job) -> Extra:
         states=states, starts=np.zeros((r, v)), corrections=np.zeros((r, v)), num_steps=np.zeros(r, dtype=np.int64),
         messages=np.zeros((r, v)), values=np.zeros(m), known=np.zeros(sizes["coalitions"]),
         no_client=np.zeros(1, dtype=np.int64), accuracy=np.zeros(1),
+        first_attend_memory=_own(rules.attend_memory), first_method_memory=_own(method.memory),
+        first_states=np.zeros_like(states) if method.states is None else states.copy(),
     )  # fmt: skip
 
 

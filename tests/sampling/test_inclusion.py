@@ -95,7 +95,8 @@ def mismatches(num_clients, computed):
 
 @pytest.mark.parametrize("computed", [power_of_choice_inclusion, by_kernels], ids=["NumPy", "kernels"])
 @pytest.mark.parametrize(
-    "num_clients", [pytest.param(n, marks=[] if n == 4 else [pytest.mark.slow]) for n in range(1, 9)]
+    "num_clients",
+    [pytest.param(n, marks=[pytest.mark.slow] * (n != 4) + [pytest.mark.long] * (n > 7)) for n in range(1, 9)],
 )
 def test_every_d_and_m_agrees_with_enumeration_absolutely_and_relatively_with_ties_and_weights_over_8_decades(
     num_clients, computed

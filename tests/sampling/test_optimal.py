@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from fedtheory.conformance import norms, norms_and_budgets, seeds
 from fedtheory.sampling import approximate_probabilities, certificate, optimal_probabilities, rational_probabilities
 from fedtheory.sampling.newton import compiled_write_optimal, write, write_optimal
+from tests.environment import sized
 
 # Sums in 16 lanes and one division: a few units in the last place for the sizes tested here.
 ROUNDING = 64 * np.finfo(np.float64).eps
@@ -181,10 +182,10 @@ def test_at_the_threshold_a_probability_is_exactly_1_and_just_below_never_more()
 
 
 def test_nothing_but_the_answer_is_allocated() -> None:
-    t = np.random.default_rng(6).lognormal(0, 1, 200_000)
-    optimal_probabilities(t, 20_000.0)
+    t = np.random.default_rng(6).lognormal(0, 1, sized(200_000, 50_000))
+    optimal_probabilities(t, 0.1 * t.size)
     tracemalloc.start()
-    optimal_probabilities(t, 20_000.0)
+    optimal_probabilities(t, 0.1 * t.size)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 1.05 * t.nbytes
