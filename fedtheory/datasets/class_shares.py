@@ -108,7 +108,11 @@ def class_shares_partition(
     classes, counts = np.unique(y, return_counts=True)
     for _ in range(_MOST_DRAWS):
         sizes = (1.0 - draw.random(num_clients)) ** (1 / 3)
-        dealt = _dealt(counts, sizes / sizes.sum(), _shares(draw, concentration, num_clients, classes.size, underflow))
+        if underflow:
+            shares = underflowing_shares(draw, concentration, num_clients, classes.size)
+        else:
+            shares = draw.dirichlet(np.full(classes.size, concentration), num_clients)
+        dealt = _dealt(counts, sizes / sizes.sum(), shares)
         if dealt.sum(axis=1).min() >= min_samples:
             break
     else:
@@ -141,14 +145,6 @@ def underflow_probability(concentration: float, num_shares: int, smallest: float
         message = f"smallest must be at most 2^-64, where the law is a power, got {x}"
         raise ValueError(message)
     return math.exp(num_shares * (shape * math.log(x) - math.lgamma(1 + shape)))
-
-
-def _shares(
-    draw: np.random.Generator, concentration: float, num_clients: int, num_classes: int, underflow: bool
-) -> Array:
-    if underflow:
-        return underflowing_shares(draw, concentration, num_clients, num_classes)
-    return draw.dirichlet(np.full(num_classes, concentration), num_clients)
 
 
 def _dealt(counts: Labels, sizes: Array, shares: Array) -> Labels:
