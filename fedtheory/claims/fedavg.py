@@ -48,11 +48,7 @@ def own_constants(drawn: Drawn, *counts: str) -> dict[str, Any]:
     fed, known = drawn.run.federation, horizon_constants(drawn)
     sigma2, num_selected = known.pop("sigma2"), known.pop("num_selected")
     numbers = {"num_selected": num_selected, "num_clients": fed.num_clients}
-    return {
-        **known,
-        "weighted_sigma2": norm2(fed.weights) * sigma2,
-        **{name: numbers[name] for name in counts},
-    }
+    return {**known, "weighted_sigma2": norm2(fed.weights) * sigma2, **{name: numbers[name] for name in counts}}
 
 
 @claim(

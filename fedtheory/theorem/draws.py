@@ -24,17 +24,6 @@ def tenths(rng: np.random.Generator, low: int, high: int) -> Fraction:
     return Fraction(whole(rng, low, high), 10)
 
 
-def curvatures(rng: np.random.Generator) -> dict[str, Any]:
-    """Draw mu and L; L/mu is close to 1 in a quarter of the draws."""
-    mu = tenths(rng, 1, 20)
-    return {"mu": mu, "L": mu * pick(rng, [tenths(rng, 11, 13), *(tenths(rng, 12, 200) for _ in range(3))])}
-
-
-def draw_class(rng: np.random.Generator) -> dict[str, Any]:
-    """Draw mu, L, a squared distance and an objective gap."""
-    return curvatures(rng) | {"distance2": tenths(rng, 1, 90), "objective_gap": tenths(rng, 1, 30)}
-
-
 def step_size(rng: np.random.Generator, longest: Fraction) -> Fraction:
     """Draw a step size; a third of the draws are the longest one."""
     share: Fraction = pick(rng, [Fraction(1), tenths(rng, 1, 9), tenths(rng, 1, 9)])

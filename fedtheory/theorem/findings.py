@@ -13,15 +13,7 @@ from fedtheory._support import validate
 from fedtheory._support.wording import truncate
 from fedtheory.statistics.interval import Interval
 
-__all__ = [
-    "Finding",
-    "at_least",
-    "at_most",
-    "equal_to",
-    "mean_at_most",
-    "not_applicable",
-    "worst_of",
-]
+__all__ = ["Finding", "at_least", "at_most", "equal_to", "mean_at_most", "not_applicable", "worst_of"]
 
 _DECIMALS = 9  # decimals of the strain of floats, well above rounding
 HOLDS, FAILS, NOT_APPLICABLE, INCONCLUSIVE, ERROR = "holds", "fails", "not applicable", "inconclusive", "error"

@@ -13,7 +13,6 @@ import sympy
 
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.bounds import scaffold
 from fedtheory.verification import known_bounds
 from tests.additions import leave_out_if_new
 
@@ -214,24 +213,6 @@ def test_one_step_of_noise_costs_half_its_variance_however_flat_the_objective(mu
         np.array([0, 1, 2]), step_size=1e-5, mu=mu, initial_distance2=0.0, **NOISE_ALONE
     )
     np.testing.assert_allclose(horizons, [0, 5e-11, 1e-10 * (1 - 1e-5 * mu / 2)], rtol=1e-15)
-
-
-@pytest.mark.parametrize(
-    ("num_rounds", "step_size", "mu", "local_steps"),
-    [
-        (12_088_080_068, 1 - 2.0**-52, 2.530934290276026e-09, 11),
-        (14_617_652_075, 0.003715021761507205, 7.414126227469394e-07, 8),
-        (8 * 10**17, 1.7e-16, 1.0, 2),  # in doubles, 1 - 1.7e-16 is 1 - 2.2e-16
-    ],
-)
-def test_what_hundreds_of_half_lives_leave_has_its_digits(num_rounds, step_size, mu, local_steps):
-    # 280 digits below 1, a relative error is that of the exponent 650 times over.
-    world = {"step_size": step_size, "mu": mu, "local_steps": local_steps}
-    value = scaffold.fixed_step_potential(num_rounds, L=mu, initial_distance2=1.0, control_error2=0.0, **world)
-    with mpmath.workdps(50):
-        exact = (1 - mpmath.mpf(step_size) * mpmath.mpf(mu)) ** (2 * local_steps * num_rounds)
-        assert 1e-300 < exact < 1e-150
-        assert abs(value - exact) <= PROMISED * exact
 
 
 EVERYBODY = {"step_size": 0.5, "mu": 1e-3, "L": 1.0, "max_weight": 0.5, "sum_squared_weights": 0.5, "sigma2": 2.0}

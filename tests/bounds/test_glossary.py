@@ -8,14 +8,8 @@ from typing import Any
 import pytest
 
 from fedtheory.theorem.symbols import CURVATURE, GRADIENT2, LENGTH
-from fedtheory.verification import known_bounds
+from tests.bounds.test_digits import FORMS, by_name
 
-FORMS = {
-    f"{name}{suffix}": form
-    for name, bound in known_bounds().items()
-    for suffix, form in (("", bound), ("-printed", bound.printed))
-    if not suffix or form.__name__.startswith("_")
-}
 # Powers of the loss and of the squared distance.
 POWERS: dict[str, tuple[Any, Any]] = {
     "": (0, 0), "local steps": (0, 0), "rounds": (0, 0), "loss": (1, 0), "distance^2": (0, 1),
@@ -57,7 +51,7 @@ def growth(bound, given):
     return {Q(after[name] / before[name]).limit_denominator(10**9) for name in before if before[name]}
 
 
-@pytest.mark.parametrize("bound", FORMS.values(), ids=FORMS.keys())
+@by_name(FORMS)
 def test_every_summand_of_a_bound_has_the_same_unit(bound):
     factors = growth(bound, world(bound))
     assert len(factors) == 1

@@ -69,30 +69,6 @@ def test_equation_22_is_equation_21_unrolled_and_rounded_up() -> None:
     assert closed[-1] == pytest.approx(exact[-1], rel=1e-12)
 
 
-def test_the_recursions_unroll_and_use_the_mean_of_the_inverse() -> None:
-    gammas = np.array([0.5, 1.0])  # equally likely in every round
-    constants = {
-        "mu": 0.5, "L": 1.0, "smallest_gamma": 0.5, "max_weight": 0.25, "sum_squared_weights": 0.25,
-        "relative_noise": 0.0, "sigma2": 5.0, "objective_gap": 1.0,
-    }  # fmt: skip
-    right, wrong = (
-        unroll(
-            ocs.dsgd_contraction,
-            initial_distance2=3.0,
-            step_sizes=np.full(50, 0.4),
-            local_steps=1,
-            mean_inverse_gamma=mean,
-            **constants,
-        )
-        for mean in ((1 / gammas).mean(), 1 / gammas.mean())
-    )
-    assert (right[1:] > wrong[1:]).all()
-    by_hand = 3.0
-    for _ in range(50):
-        by_hand = np.mean([(1 - 0.2) * by_hand + 0.16 * ((2 * 0.25 + 5 * 0.25) / gamma - 2 * 0.25) for gamma in gammas])
-    assert right[-1] == pytest.approx(by_hand, rel=1e-12)
-
-
 def test_averaged_gradients_are_the_one_round_bounds_summed() -> None:
     same = {"mean_inverse_gamma": 1 / WORLD["gamma"], "gradient2": Q(0), "value": Q(0)}
     K, eta = WORLD["num_rounds"], WORLD["step_size"]

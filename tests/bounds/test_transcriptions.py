@@ -14,7 +14,7 @@ from fractions import Fraction as Q
 import pytest
 import sympy
 
-from fedtheory.bounds import fedalign, fedavg, power_of_choice, recursion
+from fedtheory.bounds import fedalign, fedavg, power_of_choice
 from fedtheory.bounds.catalogue import known_bounds
 from fedtheory.errors import AssumptionViolated
 from tests.bounds import transcription_fedalign, transcription_fedavg, transcription_power_of_choice, worlds
@@ -216,12 +216,3 @@ def test_theta_and_rho_are_equations_7_and_8(first_step):
         assert list(fedalign.rho(b, mu=mu, L=L, gamma=gamma, local_steps=E, first_step=first_step)) == [
             transcription_fedalign.rho(b[:n], mu, L, gamma, E, first_step) for n in heads
         ]
-
-
-def test_elapsed_step_sizes_are_what_lies_between_a_step_and_its_rounds_start():
-    rng = random.Random(0)
-    for _ in range(100):
-        E, rounds = rng.randint(1, 5), rng.randint(1, 4)
-        sizes = [rng.randint(1, 64) / 64 for _ in range(E * rounds)]
-        elapsed = [sum(sizes[t - t % E : t]) for t in range(len(sizes))]
-        assert list(recursion.elapsed_step_sizes(sizes, E)) == elapsed

@@ -1,8 +1,6 @@
 """Random constants as arguments of bounds, and the hypotheses that they violate."""
 
-import importlib
 import inspect
-import types
 from collections.abc import Callable
 from fractions import Fraction as Q
 from typing import Any
@@ -55,16 +53,6 @@ def draw(name, bound, rng, **edge):
 def by_form(bound):
     """The identifier of a bound and of one of its forms."""
     return f"{bound.__name__}-{bound.statement.form}"
-
-
-def mutated(name, old, new):
-    """A module of ``fedtheory.bounds`` in which a text is replaced."""
-    module = importlib.import_module(f"fedtheory.bounds.{name}")
-    source = inspect.getsource(module)
-    assert old in source
-    mutant = types.ModuleType(module.__name__)
-    exec(compile(source.replace(old, new), "<mutant>", "exec"), vars(mutant))
-    return mutant
 
 
 def named(bound, first, rest):

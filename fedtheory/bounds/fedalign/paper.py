@@ -49,16 +49,11 @@ PAPER = Paper(
         replace(SYMBOLS["num_selected"], letter="K"),
         replace(SYMBOLS["local_steps"], letter="E"),
         replace(
-            SYMBOLS["objective_gap"],
-            meaning="Objective gap ``F* - sum_{k in P} p_k F_k*`` of the priority clients",
+            SYMBOLS["objective_gap"], meaning="Objective gap ``F* - sum_{k in P} p_k F_k*`` of the priority clients"
         ),
         Symbol("num_draws", "Priority clients drawn per round", COUNT._replace(of_run="num_draws"), letter="K"),
         Symbol(
-            "theta",
-            "theta_T of eq. (7), in [0, 1] (function ``theta``), or an upper bound",
-            NONNEGATIVE,
-            "",
-            r"\theta",
+            "theta", "theta_T of eq. (7), in [0, 1] (function ``theta``), or an upper bound", NONNEGATIVE, "", r"\theta"
         ),
         Symbol("rho", "rho_T of eq. (8) (function ``rho``), or an upper bound", NONNEGATIVE, "loss", r"\rho"),
         Symbol("priority_weight", "``E[1/(1 + s)]`` in the round of step t", NONNEGATIVE),
@@ -129,9 +124,7 @@ SHORT_STEPS = Hypothesis("step_size <= 1/(4 L)", lambda step_size, L: (step_size
 ALIGNMENT = Hypothesis("theta <= 1", lambda theta: (theta, "<=", 1), rtol=_ROUNDING)
 PRIORITY_WEIGHT = Hypothesis("priority_weight <= 1", lambda priority_weight: (priority_weight, "<=", 1), rtol=_ROUNDING)
 PRIORITY_WEIGHTS = Hypothesis(
-    "priority_weights <= 1",
-    lambda priority_weights: (max(priority_weights, default=0), "<=", 1),
-    rtol=_ROUNDING,
+    "priority_weights <= 1", lambda priority_weights: (max(priority_weights, default=0), "<=", 1), rtol=_ROUNDING
 )
 SQUARED_WEIGHTS = Hypothesis("squared_weights <= 1", lambda squared_weights: (squared_weights, "<=", 1), rtol=_ROUNDING)
 

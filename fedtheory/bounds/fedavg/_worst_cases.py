@@ -80,10 +80,7 @@ def _large_gradients(c):
 
 _FREE = {"step_size": lambda c: c.share() / c["L"], "local_steps": lambda c: c.whole(1, 3)}
 _FREE_ROUNDS = _FREE | {"local_steps": lambda c: c.whole(1, 2), "num_rounds": lambda c: c.whole(1, 3)}
-_FREE_SAMPLE = _FREE | {
-    "num_clients": lambda c: c.whole(2, 9),
-    "num_selected": lambda c: c.whole(1, c["num_clients"]),
-}
+_FREE_SAMPLE = _FREE | {"num_clients": lambda c: c.whole(2, 9), "num_selected": lambda c: c.whole(1, c["num_clients"])}
 _STEP = {
     "weighted_sigma2": 0,
     "local_steps": lambda c: c.whole(1, 3),

@@ -57,10 +57,7 @@ def _averaged(bound: Bound, given: Mapping[str, Any]) -> Any:
 
 
 _LATER = "it counts the gap before the last step, which adds no drift, as the others"
-_STEP = {
-    "step_size": lambda c: c.share() / c["L"],
-    "gap": lambda c: c["L"] * c["distance2"] * c.share() / 4,
-}
+_STEP = {"step_size": lambda c: c.share() / c["L"], "gap": lambda c: c["L"] * c["distance2"] * c.share() / 4}
 _ROUND = {"step_size": lambda c: c.share() / c["L"], "local_steps": lambda c: c.whole(2, 3)}
 _RUN = {
     "local_steps": lambda c: c.whole(1, 2),

@@ -12,13 +12,7 @@ _CONTRACTING = Hypothesis(
 )
 
 
-@states(
-    PAPER,
-    "Theorem 1",
-    left=_GAP,
-    assumes=(*ASSUMES, SHORT_ROUNDS),
-    schemes=FULL_PARTICIPATION,
-)
+@states(PAPER, "Theorem 1", left=_GAP, assumes=(*ASSUMES, SHORT_ROUNDS), schemes=FULL_PARTICIPATION)
 def _printed_averaged_gap(num_steps, *, step_size, L, local_steps, zeta2, initial_distance2):
     r"""Bound on ``F(1/T sum_{t<T} w_bar_t) - F*`` as printed, where w_bar_t is the mean of the clients' models.
 

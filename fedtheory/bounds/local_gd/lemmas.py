@@ -95,13 +95,7 @@ def one_step(distance2, *, step_size, L, drift, gap):
     return {"distance": distance2, "drift": step_size * L * drift, "descent": -2 * step_size * gap}
 
 
-@states(
-    PAPER,
-    "Lemma 2",
-    left=_DRIFT,
-    assumes=(*ASSUMES, SHORT_ROUNDS),
-    schemes=FULL_PARTICIPATION,
-)
+@states(PAPER, "Lemma 2", left=_DRIFT, assumes=(*ASSUMES, SHORT_ROUNDS), schemes=FULL_PARTICIPATION)
 def _printed_round_drift(gap_sum, *, step_size, L, local_steps, zeta2):
     r"""Bound on the sum of the drifts V_t over the H local steps of a round, as printed.
 

@@ -100,10 +100,7 @@ PAPER = Paper(
         Symbol("sampling_error", "``E |G - sum_i w_i U_i|^2``", NONNEGATIVE, GRADIENT2),
         Symbol("update_error", "``E |sum_i w_i U_i - grad f|^2``", NONNEGATIVE, GRADIENT2),
         Symbol(
-            "drift",
-            "``(1/R) sum_i sum_{s<R} w_i E |y_{i,s} - x|^2``, see ``client_drift``",
-            NONNEGATIVE,
-            "distance^2",
+            "drift", "``(1/R) sum_i sum_{s<R} w_i E |y_{i,s} - x|^2``, see ``client_drift``", NONNEGATIVE, "distance^2"
         ),
         Symbol("displacement2", "``|z - x|^2``", NONNEGATIVE, "distance^2"),
         Symbol("value_difference", "``h(z) - h(y)``", REAL, "loss"),
@@ -124,8 +121,7 @@ MINIMA = Hypothesis(
     "every f_i is bounded below by f_i* (objective_gap is sum_i w_i (f_i(x*) - f_i*))", of_run=knows("local_minima")
 )
 BOUNDED_BELOW = Hypothesis(
-    "f is bounded below",
-    of_run=lambda run: knows("infimum" if hasattr(type(run.fed), "infimum") else "minimum")(run),
+    "f is bounded below", of_run=lambda run: knows("infimum" if hasattr(type(run.fed), "infimum") else "minimum")(run)
 )
 CONVEX_CLIENTS = Convex(of="every f_i")
 GRADIENT_NOISE = Noise(relative="relative_noise", across="uncorrelated across clients", source="Assumption 7")
@@ -202,11 +198,7 @@ FEDAVG_STEPS = (
     _SERVER_AT_LEAST_ONE,
     Hypothesis(
         "server_step_size^2 >= gamma/sum_squared_weights",
-        lambda server_step_size, gamma, sum_squared_weights: (
-            server_step_size**2,
-            ">=",
-            gamma / sum_squared_weights,
-        ),
+        lambda server_step_size, gamma, sum_squared_weights: (server_step_size**2, ">=", gamma / sum_squared_weights),
         rtol=ROUNDING,
     ),
     _LOCAL_STEPS_SHORT,

@@ -58,16 +58,10 @@ PAPER = Paper(
             replace(row, domain=_SKEW, meaning=f"{row.meaning}; eq. (6), or eq. (76) with weights q_k")
             for row in (SYMBOLS["rho_bar"], SYMBOLS["rho_tilde"], SYMBOLS["rho_diagonal"])
         ),
-        replace(
-            SYMBOLS["initial_gap"],
-            meaning="``F(w_0) - F*``, or any upper bound of ``mu/2 |w_0 - w*|^2``",
-        ),
+        replace(SYMBOLS["initial_gap"], meaning="``F(w_0) - F*``, or any upper bound of ``mu/2 |w_0 - w*|^2``"),
         Symbol("excess", "``F_k(w) - F_k*``, a number or an array", NONNEGATIVE, "loss"),
         Symbol(
-            "elapsed_step_size",
-            "Sum of the round's step sizes before step t; 0 in its first step",
-            NONNEGATIVE,
-            LENGTH,
+            "elapsed_step_size", "Sum of the round's step sizes before step t; 0 in its first step", NONNEGATIVE, LENGTH
         ),
         Symbol(
             "squared_weights",

@@ -9,8 +9,7 @@ from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, knows, method_is,
 _METHOD = Hypothesis("clients and server run FedNova", of_run=method_is("FedNova"))
 _QUADRATIC = Hypothesis("every F_k is quadratic", of_run=knows("matrices"))
 _SHORT_ROUNDS = Hypothesis(
-    "step_size effective_steps L < 2",
-    lambda step_size, effective_steps, L: (step_size * effective_steps * L, "<", 2),
+    "step_size effective_steps L < 2", lambda step_size, effective_steps, L: (step_size * effective_steps * L, "<", 2)
 )
 _MEAN = Hypothesis(
     "effective_steps <= local_steps, since it is a mean of numbers of which local_steps is the largest",

@@ -12,15 +12,7 @@ from fedtheory.claims._comparisons import Chain, compared, step
 from fedtheory.claims._quadratics import Model, any_model
 from fedtheory.instances.observed import active_gradient_bound, client_gradient_bound
 from fedtheory.instances.run_draws import DrawnAlignment, draw_alignment
-from fedtheory.instances.runs import (
-    Beginning,
-    Snapshot,
-    distance2,
-    drawn_averages,
-    elapsed,
-    gap,
-    two_parabolas,
-)
+from fedtheory.instances.runs import Beginning, Snapshot, distance2, drawn_averages, elapsed, gap, two_parabolas
 from fedtheory.instances.vectors import Vector, norm2, vector
 from fedtheory.theorem.claims import claim
 from fedtheory.theorem.draws import as_texts, pick, whole

@@ -311,12 +311,7 @@ def equations_47_52(s: State) -> list[Chain]:
     return [chain for group in GROUPS for chain in from_above(s, group)]
 
 
-@step(
-    "fedalign:equations-48-53",
-    line("eqs. (48), (53)", form="corrected"),
-    state,
-    hypotheses=(*_SHORT, _GIVEN),
-)
+@step("fedalign:equations-48-53", line("eqs. (48), (53)", form="corrected"), state, hypotheses=(*_SHORT, _GIVEN))
 def equations_48_53(s: State) -> list[Chain]:
     """A_4 <= sum_P p'_k |w_k - w|^2 + 6 L eta^2 Gamma/(1 + s), and A_5 <= sum p'_k I_k |w_k - w|^2 + eta D"""
     closer = s.spread("priority") + (s.nu * s.eta * s.L + 4 * s.L * s.eta**2) * s.E

@@ -22,13 +22,7 @@ ADMM = Paper(
     "https://doi.org/10.1007/s10107-014-0826-5",
     basis="abstract",
 )
-RESHUFFLING = Paper(
-    "reshuffling",
-    "Random Reshuffling is Not Always Better",
-    "De Sa",
-    2020,
-    basis="abstract",
-)
+RESHUFFLING = Paper("reshuffling", "Random Reshuffling is Not Always Better", "De Sa", 2020, basis="abstract")
 
 
 def _sweep(columns: Sequence[Vector], x: Vector, multiplier: Vector) -> tuple[Vector, Vector]:

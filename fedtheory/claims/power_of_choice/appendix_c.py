@@ -307,13 +307,7 @@ def losses_at_average(s: Step, drift: Fraction) -> Chain:
     return left - 2 * s.eta * s.excess_at_best + A_6, "<=", drift + A_6
 
 
-@step(
-    "power-of-choice:equation-52",
-    line("eq. (52)"),
-    short_step,
-    hypotheses=(CURVATURE, SHORT),
-    looseness=1.05,
-)
+@step("power-of-choice:equation-52", line("eq. (52)"), short_step, hypotheses=(CURVATURE, SHORT), looseness=1.05)
 def equation_52(s: Step) -> Chain:
     """A_5 <= E 1/m sum_k |w_k - w_bar|^2 - nu (1 - eta L) E 1/m sum_k (F_k(w_bar) - F_k*) + 2 eta E(F_k(w*) - F_k*)"""
     return losses_at_average(s, s.drift)

@@ -52,10 +52,7 @@ def equation_68(rng: np.random.Generator) -> Finding:
 
 
 @step(
-    "power-of-choice:equations-69-71",
-    Statement(poc.PAPER, _APPENDIX_D, "eqs. (69)-(71)"),
-    fixed_steps,
-    kind="identity",
+    "power-of-choice:equations-69-71", Statement(poc.PAPER, _APPENDIX_D, "eqs. (69)-(71)"), fixed_steps, kind="identity"
 )
 def equations_69_71(s: FixedStep) -> list[Chain]:
     """T steps of eq. (68) with equality give eq. (69); from 2/mu (F(w_0) - F*) it yields eqs. (70)-(71),
