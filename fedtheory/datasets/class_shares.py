@@ -76,6 +76,8 @@ def class_shares_partition(
     Dirichlet law over the classes; ``D = min_j count_j / sum_i q_i p_ij``. Sizes and shares are drawn again, at most
     10,000 times, until every client has ``min_samples``. Unlike in ``power_law_partition``, some samples are not
     assigned, and every client keeps its shares. The result is K arrays of row numbers, increasing and disjoint.
+    Source: GreedyFed (Singhal, Pandey, Popovski 2024), Section IV and the authors' public code, with the concentrations
+    1e-4, 0.1 and 100.
 
     Parameters
     ----------
@@ -87,11 +89,6 @@ def class_shares_partition(
         Whether to draw the shares like libraries that normalize gamma variables of at least 2^-1022. This is an error
         that published tables contain: at the concentration 1e-4 about half of the clients get *equal shares of all
         classes* instead of one class. It is negligible for concentrations from 0.1.
-
-    Notes
-    -----
-    GreedyFed (Singhal, Pandey, Popovski 2024), Section IV and the authors' public code, with the concentrations 1e-4,
-    0.1 and 100.
 
     Examples
     --------

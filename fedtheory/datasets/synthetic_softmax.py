@@ -53,6 +53,8 @@ def synthetic(
 ) -> FederatedData:
     """Synthetic(alpha, beta) as labeled samples of ``num_clients`` clients.
 
+    Source: Cho, Wang, Joshi (2020), section 5 and Appendix F, after Sahu et al. (2019), section 5.1.
+
     Parameters
     ----------
     alpha, beta
@@ -70,10 +72,6 @@ def synthetic(
         standard normal, at most ``max_samples``, by default unlimited.
     test_fraction
         Share of held-out samples.
-
-    Notes
-    -----
-    Cho, Wang, Joshi (2020), section 5 and Appendix F, after Sahu et al. (2019), section 5.1.
 
     Examples
     --------

@@ -81,9 +81,7 @@ ARGUMENTS = {
     **METHOD_ARGUMENTS,
     "problem": Argument("problem", (), "the arrays of the family"),
     "batch_size": Argument(
-        "int64",
-        (),
-        "samples of the mini-batch that estimates a loss, at most those of the client; 0 stands for all samples",
+        "int64", (), "samples of the mini-batch that estimates a loss, at most those of the client; 0 stands for all"
     ),
     "step_sizes": Argument("float64", ("L",), "step sizes of the local steps"),
     "work": Argument("work", (), "the ``LocalWork``: noise, FedProx weight, momentum, batches"),
@@ -93,23 +91,18 @@ ARGUMENTS = {
 
 KERNELS = {
     "losses": Slot(
-        ("problem", "model", "candidates", "batch_size", "rng", "losses"),
-        ("losses",),
-        "void",
+        ("problem", "model", "candidates", "batch_size", "rng", "losses"), ("losses",), "void",
         "evaluates the candidates' losses",
     ),
     "train": Slot(
         ("problem", "chosen", "server_model", "step_sizes", "work", "rng", "velocity", "slope", "updates",
          "mean_losses"),
-        ("velocity", "slope", "updates", "mean_losses"),
-        "void",
+        ("velocity", "slope", "updates", "mean_losses"), "void",
         "runs the local steps of the chosen; mean losses are needed if ``work.track_losses``",
     ),
     "excess": Slot(("problem", "model"), (), "float64", "returns F(w) minus the family's reference"),
     "mistakes": Slot(
-        ("problem", "model", "candidates", "batch_size", "rng", "losses"),
-        ("losses",),
-        "void",
+        ("problem", "model", "candidates", "batch_size", "rng", "losses"), ("losses",), "void",
         "evaluates shares of misclassified samples; None without classes",
     ),
 }  # fmt: skip

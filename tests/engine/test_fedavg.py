@@ -37,11 +37,7 @@ def federation(kind="isotropic", num_clients=6, dim=3, seed=0):
 
 
 @pytest.mark.parametrize("kind", ["isotropic", "diagonal", "full", *WELLS])
-@pytest.mark.parametrize(
-    "strategy",
-    [Full(), Proportional(3), Uniform(2, "weighted"), PowerOfChoice(2, 4)],
-    ids=repr,
-)
+@pytest.mark.parametrize("strategy", [Full(), Proportional(3), Uniform(2, "weighted"), PowerOfChoice(2, 4)], ids=repr)
 @pytest.mark.parametrize(
     "extra",
     [

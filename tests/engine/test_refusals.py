@@ -61,9 +61,7 @@ def test_accuracies_are_matched_where_samples_are_classified_and_batches_have_a_
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"fraction": 1.5}, {"num_epochs": 0}, {"num_batches": 0}, {"drawn": "twice"}, {"seed": -1}],
-    ids=str,
+    "change", [{"fraction": 1.5}, {"num_epochs": 0}, {"num_batches": 0}, {"drawn": "twice"}, {"seed": -1}], ids=str
 )
 def test_stragglers_without_such_values_are_refused(change: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=f"{next(iter(change))} must"):

@@ -10,12 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedtheory.sampling import (
-    improvement_factor,
-    rational_probabilities,
-    relative_improvement_factor,
-    variance,
-)
+from fedtheory.sampling import improvement_factor, rational_probabilities, relative_improvement_factor, variance
 from fedtheory.sampling.variances import optimal_value
 
 
