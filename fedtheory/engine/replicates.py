@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numba
 import numpy as np
@@ -94,8 +94,7 @@ class Job:
         )  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class Replicate:
+class Replicate(NamedTuple):
     """Records of a replicate, selection counts, and the round in which it diverged, or -1."""
 
     recording: Mapping[str, Array]
@@ -103,8 +102,7 @@ class Replicate:
     diverged_at: int
 
 
-@dataclass(frozen=True, eq=False)
-class Functions:
+class Functions(NamedTuple):
     """Kernels and rules of a run by slot, and whether one of them is plain Python."""
 
     by_slot: Mapping[str, Callable[..., Any]]

@@ -220,12 +220,13 @@ class Selecting:
 @pytest.mark.parametrize(
     ("wrong", "wanted"),
     [("losses[0]", "no rule propose"), ("candidates[0]", "no rule propose"), ("np.argmax(losses)", "no rule propose"),
-     ("[].pop()", "must not raise"), ("weights[9]", "must stay within its arrays"), ("1 / 0", "must not raise")],
+     ("chosen[:] = candidates[: chosen.size]", "no rule propose"), ("[].pop()", "must not raise"),
+     ("weights[9]", "must stay within its arrays"), ("1 / 0", "must not raise")],
 )  # fmt: skip
 def test_a_missing_propose_is_named_only_where_it_is_what_fails(wrong, wanted):
     space = {"np": np}
     exec(f"def own({', '.join(RULES['select'].arguments)}):\n    chosen[0] = 0\n    {wrong}\n    return 1\n", space)
-    for rule in (space["own"], *([njit(space["own"])] if wrong == "losses[0]" else [])):
+    for rule in (space["own"], *([njit(space["own"])] if wrong.startswith("chosen") else [])):
         assert wanted in sentence(ValueError, Selecting(rule))
 
 

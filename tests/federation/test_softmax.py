@@ -150,7 +150,8 @@ def test_minimizers_have_a_tiny_gradient_and_no_other_solver_goes_below(l2):
 
 
 def test_local_minimizers_are_the_minimizers_of_the_clients_alone():
-    fed = SoftmaxFederation(synthetic(1, 1, 4, rng=1, num_features=13, num_classes=3, max_samples=50), l2=0.01)
+    data = synthetic(1, 1, 4, rng=1, num_features=13, num_classes=3, max_samples=50)
+    fed = SoftmaxFederation(data, l2=0.01, weights=[0.4, 0.3, 0.2, 0.1])
     for k in range(4):
         alone = SoftmaxFederation(fed.data.take([k]), l2=0.01)
         np.testing.assert_allclose(fed.local_minimizers[k], alone.minimizer, atol=2e-10 / 0.01)
