@@ -66,20 +66,6 @@ def test_looking_after_every_draw_gives_no_more_false_alarms_than_the_level() ->
     assert max(false_alarms(400, 200).values()) <= LEVEL + 0.033
 
 
-@pytest.mark.slow
-@pytest.mark.long  # the test above has 400
-def test_looking_after_every_draw_gives_no_more_false_alarms_than_the_level_in_many_repetitions() -> None:
-    standard_error = math.sqrt(LEVEL * (1 - LEVEL) / 3_000)
-    assert max(false_alarms(3_000, 500).values()) <= LEVEL + 4 * standard_error
-
-
-def test_a_test_for_one_look_would_be_caught_by_the_simulation() -> None:
-    """Two standard errors, looked at after every draw, reject in far more than one of twenty repetitions."""
-    drawn = np.random.default_rng(2).integers(0, 2, (400, 200))
-    errors = (drawn.cumsum(axis=1) - np.arange(1, 201) / 2) / np.sqrt(np.arange(1, 201) / 4)
-    assert (np.abs(errors[:, 20:]).max(axis=1) > 1.96).mean() > LEVEL + 0.1
-
-
 @pytest.mark.parametrize("gap", [0.1, 0.2])
 def test_evidence_against_a_wrong_law_grows_like_its_divergence(gap) -> None:
     n, p = 4000, 1 / 3

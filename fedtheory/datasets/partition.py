@@ -19,28 +19,20 @@ from fedtheory.federation.client_data import FederatedData, Labels
 from fedtheory.federation.sampled import checked_data
 
 __all__ = [
-    "capped_dirichlet_partition",
-    "dirichlet_partition",
-    "heterogeneity",
-    "partition_from_counts",
-    "power_law_partition",
-    "shard_partition",
-]
+    "capped_dirichlet_partition", "dirichlet_partition", "heterogeneity", "partition_from_counts",
+    "power_law_partition", "shard_partition",
+]  # fmt: skip
 
 
 def dirichlet_partition(
-    labels: npt.ArrayLike,
-    num_clients: int,
-    concentration: float,
-    *,
-    min_samples: int = 1,
-    rng: RNGLike = 0,
+    labels: npt.ArrayLike, num_clients: int, concentration: float, *, min_samples: int = 1, rng: RNGLike = 0
 ) -> list[Labels]:
     """Split each class among the clients, with shares from the symmetric Dirichlet law ``Dir_K(concentration)``.
 
     A small concentration gives clients of unequal sizes with few classes each. Clients with fewer than ``min_samples``
     are filled up with random samples of the currently largest client. The result is K arrays of row numbers,
-    increasing, disjoint, covering 0..N-1.
+    increasing, disjoint, covering 0..N-1. Source: Cho, Wang, Joshi (2020), Appendix F (FMNIST), after Hsu, Qi, Brown
+    (2019).
 
     Parameters
     ----------
@@ -51,10 +43,6 @@ def dirichlet_partition(
         exceed N.
     concentration
         Concentration, positive; the coefficient of variation of a share is ``sqrt((K - 1) / (K concentration + 1))``.
-
-    Notes
-    -----
-    Cho, Wang, Joshi (2020), Appendix F (FMNIST), after Hsu, Qi, Brown (2019).
 
     Examples
     --------
@@ -79,23 +67,11 @@ def dirichlet_partition(
 def partition_from_counts(labels: npt.ArrayLike, table: npt.ArrayLike, *, rng: RNGLike = 0) -> list[Labels]:
     """Assign ``table[k, c]`` random samples of class c to client k, as in a published table of a split.
 
-    The result is K arrays of row numbers, increasing and disjoint. Samples that the table does not need are in no part;
-    ``FederatedData.from_partition`` then needs ``complete=False``.
+    ``labels`` are the classes of the pooled samples, shape (N,), and the table has the shape (K, C). The result is K
+    arrays of row numbers, increasing and disjoint. Samples that the table does not need are in no part;
+    ``FederatedData.from_partition`` then needs ``complete=False``. A ValueError is raised if a class has fewer samples
+    than its column of the table.
 
-    Parameters
-    ----------
-    labels
-        Classes of the pooled samples, integers, shape (N,).
-    table
-        Numbers of samples, shape (K, C): a row per client, a column per class 0..C-1.
-
-    Raises
-    ------
-    ValueError
-        If a class has fewer samples than its column of the table.
-
-    Examples
-    --------
     >>> [part.tolist() for part in partition_from_counts([1, 0, 1, 0], [[2, 0], [0, 2]])]
     [[1, 3], [0, 2]]
     """

@@ -27,8 +27,8 @@ import numpy.typing as npt
 from fedtheory._support.jit import compiled, jitable
 from fedtheory._support.validate import Array
 from fedtheory.engine.contract import SLOTS
-from fedtheory.engine.game import TOLERANCE, value_cohort
 from fedtheory.selection.availability import keep_present, update_weights
+from fedtheory.valuation.rounds import TOLERANCE, value_cohort
 
 __all__ = ["BATCH", "NUMBERS", "ROWS", "Extra", "Numbers", "State", "run_replicates"]
 

@@ -18,9 +18,9 @@ from fedtheory._support.summary import Summary
 from fedtheory._support.threads import pinned
 from fedtheory._support.validate import Array, RNGLike
 from fedtheory._support.wording import format_value
-from fedtheory.engine.draws import first_rounds
 from fedtheory.engine.trajectory import Trajectory
 from fedtheory.exact._arguments import known_law
+from fedtheory.exact.first_rounds import first_rounds
 from fedtheory.exact.runs import made_with
 from fedtheory.federation.prioritized import federation_given
 from fedtheory.federation.protocol import Federation

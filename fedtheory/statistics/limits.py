@@ -18,17 +18,9 @@ __all__ = ["bounded_mean", "student_mean"]
 def student_interval(estimate: Any, standard_error: Any, degrees: int, confidence: float = 0.95) -> Interval[Any]:
     """Student's two-sided interval ``estimate -+ t standard_error`` with the quantile t of (1 + confidence)/2.
 
-    Parameters
-    ----------
-    estimate, standard_error
-        Numbers, or arrays of equal shape.
-    degrees
-        Degrees of freedom; 0 (one sample, or as many points as parameters) gives the whole line.
-    confidence
-        Pointwise coverage probability, between 0 and 1.
+    Estimate and standard error are numbers, or arrays of equal shape, whose intervals have this coverage pointwise. 0
+    degrees of freedom (one sample, or as many points as parameters) give the whole line.
 
-    Examples
-    --------
     The quantile of 3/4 at one degree of freedom is tan(pi/4) = 1.
 
     >>> [round(float(limit), 12) for limit in student_interval(2.0, 3.0, degrees=1, confidence=0.5)]
@@ -79,26 +71,18 @@ def bounded_mean(samples: npt.ArrayLike, lower: float, upper: float, confidence:
     Source: Waudby-Smith and Ramdas (2024), "Estimating means of bounded random variables by betting", Theorem 2, with
     its predictable plug-in step sizes, truncated at 1/2.
 
-    Parameters
-    ----------
-    samples
-        Samples in the order of drawing, shape (n,).
-    confidence
-        Probability that the limits cover the mean at all sizes.
+    Samples, shape (n,), are in the order of drawing, and the confidence is the probability that the limits cover the
+    mean at all sizes. A ValueError is raised if the limits at different sizes are disjoint, which for samples with a
+    common mean has a probability of at most 1 - confidence.
 
-    Raises
-    ------
-    ValueError
-        If the limits at different sizes are disjoint; for samples with a common mean the probability of this is at most
-        1 - confidence.
-
-    Examples
-    --------
     >>> interval = bounded_mean(np.tile([0.0, 1.0], 2000), 0.0, 1.0)
     >>> bool(interval.lower < 0.5 < interval.upper), bool(interval.width < 0.1)
     (True, True)
     """
-    values = _row(samples)
+    values = _sampled(samples)
+    if values.ndim > 1:
+        message = f"samples must be one row of numbers, got shape {values.shape}"
+        raise ValueError(message)
     lower, upper = validate.double("lower", lower), validate.double("upper", upper)
     width = validate.positive("upper - lower", upper - lower)
     if values.min() < lower or values.max() > upper:
@@ -116,29 +100,18 @@ def bounded_mean(samples: npt.ArrayLike, lower: float, upper: float, confidence:
     staked = np.cumsum(bets)
     # Rounding errors: a sum has at most its number of terms in units of the last place, and each x a few.
     rounding = 2 * np.finfo(np.float64).eps * (counts + 8)
-    common = _intersected(np.cumsum(bets * x) / staked, (penalty + spent) / staked * (1 + rounding) + rounding)
+    centers, radii = np.cumsum(bets * x) / staked, (penalty + spent) / staked * (1 + rounding) + rounding
+    by = "limit at some sample size"
+    common = Interval(float((centers - radii).max()), float((centers + radii).min()), by, by)
     least, most = lower + width * max(common.lower, 0.0), lower + width * min(common.upper, 1.0)
     lost = 4 * np.finfo(np.float64).eps * max(abs(lower), abs(upper))
     return Interval(float(max(lower, least - lost)), float(min(upper, most + lost)))
-
-
-def _intersected(centers: Array, radii: Array) -> Interval[float]:
-    by = "limit at some sample size"
-    return Interval(float((centers - radii).max()), float((centers + radii).min()), by, by)
 
 
 def _sampled(samples: npt.ArrayLike) -> Array:
     values = validate.array("samples", samples)
     if values.ndim == 0 or len(values) == 0:
         message = f"samples must have at least one entry along the first axis, got shape {values.shape}"
-        raise ValueError(message)
-    return values
-
-
-def _row(samples: npt.ArrayLike) -> Array:
-    values = _sampled(samples)
-    if values.ndim > 1:
-        message = f"samples must be one row of numbers, got shape {values.shape}"
         raise ValueError(message)
     return values
 

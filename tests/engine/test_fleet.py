@@ -12,23 +12,10 @@ from fedtheory.selection.power_of_choice import PowerOfChoice
 FED = ft.QuadraticFederation([1.0, 2.0, 3.0], [[1.0, 0.0], [0.0, 2.0], [3.0, 3.0]], [0.5, 0.3, 0.2])
 
 
-def alone(k, steps, eta=0.1):
-    """Model of client k after some steps from zero: (1 - (1 - eta h)^steps) c."""
-    h = float(FED.curvatures[k])
-    return (1 - (1 - eta * h) ** steps) * FED.centers[k]
-
-
-def test_each_client_takes_its_own_number_of_steps():
-    steps = np.array([4, 1, 2])
-    run = ft.fedavg(FED, Full(), num_rounds=1, local_steps=steps, step_size=0.1, record=("models",))
-    wanted = sum(p * alone(k, n) for k, (p, n) in enumerate(zip(FED.weights, steps, strict=True)))
-    np.testing.assert_allclose(run.models[0, 1], wanted, rtol=1e-14)
-    assert run.config["local_steps"] == [4, 1, 2]
-
-
 def test_those_who_stop_early_take_the_first_steps_of_the_round():
     etas = np.array([0.1, 0.2, 0.05, 0.3])
     run = ft.fedavg(FED, Full(), num_rounds=2, local_steps=[2, 1, 1], step_size=etas, record=("models",))
+    assert run.config["local_steps"] == [2, 1, 1]
     # client 1 takes step 0.1 in the first round and 0.05 in the second
     w = run.models[0]
     for t, (first, second) in enumerate([(0.1, 0.2), (0.05, 0.3)]):

@@ -84,14 +84,6 @@ def test_one_local_step_of_scaffold_is_gradient_descent_for_every_control_variat
     np.testing.assert_allclose(with_it.models, without.models, atol=1e-14)  # a few roundings of numbers of size 1
 
 
-def test_scaffold_with_some_of_the_clients_moves_c_by_their_share() -> None:
-    found = run(EVERY["scaffold"], TWO, Uniform(1), num_rounds=400, local_steps=3, step_size=0.05, gradient_noise=0.0)
-    assert abs(found.models[:, -1, 0] - 4.0).max() < 1e-9
-    chosen, states = found.recorded("selected")[0, :-1, 0], states_of(found)[0]
-    idle = states[np.arange(400), 1 - chosen] == states[np.arange(1, 401), 1 - chosen]
-    assert idle.all()
-
-
 def test_scaffnew_sends_only_when_the_coin_falls_and_its_models_agree_then() -> None:
     found = run(EVERY["scaffnew"], TWO, num_rounds=300, gradient_noise=0.0, num_replicates=20)
     states, fell = states_of(found), np.diff(found.uplink, axis=1) > 0
@@ -145,16 +137,6 @@ def test_equal_steps_make_fednova_federated_averaging() -> None:
 def test_server_momentum_without_momentum_is_averaging_with_the_same_server_step_to_the_same_bits() -> None:
     with_it = run(ft.methods.FedAvgM(0.0, 0.7), local_steps=3, record=("models", "uplink", "broadcasts"))
     assert same(with_it, run(None, local_steps=3, server_step_size=0.7, record=("models", "uplink", "broadcasts")))
-
-
-@pytest.mark.parametrize(("nesterov", "wanted"), [(False, [1, Q(1, 2), 0, Q(-1, 4)]), (True, [1, Q(1, 4), Q(-1, 16)])])
-def test_server_momentum_is_what_a_parabola_gives_by_hand(nesterov: bool, wanted: Any) -> None:
-    # The updates are -w/2, and the velocities -1/2, -1/4 - 1/4, -1/4 - 0. Those of Nesterov are -1/2 and -1/4 - 1/8,
-    # and the steps -1/2 - 1/4 and -1/8 - 3/16.
-    fed = ft.QuadraticFederation([1.0], [[0.0]], [1.0])
-    method = ft.methods.FedAvgM(0.5, nesterov=nesterov)
-    found = run(method, fed, num_rounds=3, step_size=0.5, initial=[1.0], gradient_noise=0.0, record=("models",))
-    assert [Q(number) for number in found.models[0, : len(wanted), 0]] == wanted
 
 
 def test_feddyn_is_what_two_scalar_clients_give_by_hand() -> None:

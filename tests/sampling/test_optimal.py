@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedtheory.conformance import norms, norms_and_budgets, seeds
+from fedtheory.conformance import norms, norms_and_budgets
 from fedtheory.sampling import approximate_probabilities, certificate, optimal_probabilities, rational_probabilities
 from fedtheory.sampling.newton import compiled_write_optimal, write, write_optimal
 from tests.environment import sized
@@ -94,22 +94,6 @@ def test_the_off_by_one_mutant_is_caught() -> None:
     assert off_by_one(t, 2)[-1] == pytest.approx(10 / 3, rel=1e-12)
     assert certificate(t, off_by_one(t, 2), 2).residual > 1
     assert certificate(t, optimal_probabilities(t, 2), 2).residual <= ROUNDING
-
-
-@settings(max_examples=200)
-@given(norms_and_budgets(), seeds())
-def test_it_follows_a_permutation_of_the_clients(drawn, seed) -> None:
-    t, m = drawn
-    order = np.random.default_rng(seed).permutation(t.size)
-    np.testing.assert_allclose(optimal_probabilities(t[order], m), optimal_probabilities(t, m)[order], rtol=1e-12)
-
-
-@settings(max_examples=200)
-@given(norms_and_budgets())
-def test_larger_norms_never_have_smaller_probabilities(drawn) -> None:
-    p = optimal_probabilities(np.sort(drawn[0]), drawn[1])
-    assert (np.diff(p) >= 0).all()
-    assert ((p >= 0) & (p <= 1)).all()
 
 
 @settings(max_examples=200)
