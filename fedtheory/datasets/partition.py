@@ -25,14 +25,18 @@ __all__ = [
 
 
 def dirichlet_partition(
-    labels: npt.ArrayLike, num_clients: int, concentration: float, *, min_samples: int = 1, rng: RNGLike = 0
+    labels: npt.ArrayLike,
+    num_clients: int,
+    concentration: float,
+    *,
+    min_samples: int = 1,
+    rng: RNGLike = 0,
 ) -> list[Labels]:
     """Split each class among the clients, with shares from the symmetric Dirichlet law ``Dir_K(concentration)``.
 
     A small concentration gives clients of unequal sizes with few classes each. Clients with fewer than ``min_samples``
     are filled up with random samples of the currently largest client. The result is K arrays of row numbers,
-    increasing, disjoint, covering 0..N-1. Source: Cho, Wang, Joshi (2020), Appendix F (FMNIST), after Hsu, Qi, Brown
-    (2019).
+    increasing, disjoint, covering 0..N-1.
 
     Parameters
     ----------
@@ -43,6 +47,10 @@ def dirichlet_partition(
         exceed N.
     concentration
         Concentration, positive; the coefficient of variation of a share is ``sqrt((K - 1) / (K concentration + 1))``.
+
+    Notes
+    -----
+    Cho, Wang, Joshi (2020), Appendix F (FMNIST), after Hsu, Qi, Brown (2019).
 
     Examples
     --------
@@ -67,11 +75,23 @@ def dirichlet_partition(
 def partition_from_counts(labels: npt.ArrayLike, table: npt.ArrayLike, *, rng: RNGLike = 0) -> list[Labels]:
     """Assign ``table[k, c]`` random samples of class c to client k, as in a published table of a split.
 
-    ``labels`` are the classes of the pooled samples, shape (N,), and the table has the shape (K, C). The result is K
-    arrays of row numbers, increasing and disjoint. Samples that the table does not need are in no part;
-    ``FederatedData.from_partition`` then needs ``complete=False``. A ValueError is raised if a class has fewer samples
-    than its column of the table.
+    The result is K arrays of row numbers, increasing and disjoint. Samples that the table does not need are in no part;
+    ``FederatedData.from_partition`` then needs ``complete=False``.
 
+    Parameters
+    ----------
+    labels
+        Classes of the pooled samples, integers, shape (N,).
+    table
+        Numbers of samples, shape (K, C): a row per client, a column per class 0..C-1.
+
+    Raises
+    ------
+    ValueError
+        If a class has fewer samples than its column of the table.
+
+    Examples
+    --------
     >>> [part.tolist() for part in partition_from_counts([1, 0, 1, 0], [[2, 0], [0, 2]])]
     [[1, 3], [0, 2]]
     """

@@ -19,11 +19,19 @@ Whole = npt.NDArray[np.int64]
 class Stragglers:
     """Numbers of local steps with stragglers: a random fraction of the clients completes fewer epochs.
 
-    ``round(fraction K)`` clients, a uniform subset, take a number of epochs that is uniform on 1..E, with E =
-    ``num_epochs``; the others take E. An epoch has ``num_batches`` steps. The slow clients and their numbers of epochs
-    are ``drawn`` once or in each round; with the ``seed`` they are the same for all replicates.
+    ``round(fraction K)`` clients, a uniform subset, take a number of epochs that is uniform on 1..E; the others take E.
+    GreedyFed (2024), Section IV, does not say whether it is drawn in each round, as in FedProx.
 
-    GreedyFed (2024), Section IV, does not say whether they are drawn in each round, as in FedProx.
+    Parameters
+    ----------
+    fraction
+        Fraction of stragglers, in [0, 1].
+    num_epochs, num_batches
+        E, and steps per epoch.
+    drawn
+        Whether the slow clients and their numbers of epochs are drawn ``once`` or in ``each round``.
+    seed
+        Seed of the draws, which are the same for all replicates.
     """
 
     fraction: float

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
-from fedtheory._support.summary import Summary
+from fedtheory._support.summary import Summary, html_table
 from fedtheory._support.validate import Array, Mask
 from fedtheory._support.wording import format_value, truncate
 from fedtheory.engine.contract import RECORDS
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Trajectory"]
 
+# Rows of a band that a notebook displays.
+_SHOWN = 10
 _DIMENSIONS = {"v": "coordinate", "m": "place", "K": "client", "s": "entry"}
 
 
@@ -36,6 +38,11 @@ class Band(NamedTuple):
     mean: Array
     lower: Array
     upper: Array
+
+    def _repr_html_(self) -> str:
+        shown = np.unique(np.linspace(0, len(self.mean) - 1, _SHOWN).astype(int))
+        rows = ((i, *(float(side[i]) for side in self)) for i in shown)
+        return html_table(("record", *self._fields), rows, f"{len(shown)} of {len(self.mean)} records")
 
 
 @final

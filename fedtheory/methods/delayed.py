@@ -24,9 +24,15 @@ class Delayed:
 
     In round t client k starts its local steps at the server's model ``x_(t-d)`` and the server adds the weighted sum of
     the differences to x_t. Models before round 0 are x_0. The delays d are independent, for every client and round,
-    with the given law, the probabilities of 0, 1, ..., D: ``(0, 0, 1)`` delays every update by two rounds. With one
-    local step these are gradients that are d rounds old.
+    with the given law. With one local step these are gradients that are d rounds old.
 
+    Parameters
+    ----------
+    law
+        Probabilities of the delays 0, 1, ..., D, with the sum 1. ``(0, 0, 1)`` delays every update by two rounds.
+
+    Examples
+    --------
     On ``w^2 / 2`` from 1 with step size 1/2 and gradients that are one round old, the model moves by ``-1/2`` twice,
     and then by ``-1/2`` times the model 1/2.
 

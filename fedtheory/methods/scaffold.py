@@ -30,10 +30,12 @@ class Scaffold:
     A client sends and receives two vectors. Clients that send nothing keep their control variates. The paper has equal
     weights, so that c moves by m/K times the mean change of the m clients of a round.
 
-    ``control_variates`` are the c_k before round 0, shape (K, v), by default zeros. The initial c of the server is
-    their weighted mean.
-
     Source: Karimireddy, Kale, Mohri, Reddi, Stich and Suresh (2020), Algorithm 1.
+
+    Parameters
+    ----------
+    control_variates
+        The c_k before round 0, shape (K, v); zeros by default. The initial c of the server is their weighted mean.
     """
 
     control_variates: npt.ArrayLike | None = None

@@ -36,8 +36,15 @@ _STAKES = np.array([sign * 2.0**-power for sign in (1, -1) for power in range(1,
 def rejects(log_evidence: npt.ArrayLike, level: float) -> bool:
     """Whether the evidence ever reaches ``1/level``, which has probability at most ``level`` under the hypothesis.
 
-    ``log_evidence`` is the logarithm of the capital after each draw, any shape; the level is in (0, 1).
+    Parameters
+    ----------
+    log_evidence
+        Logarithm of the capital after each draw, any shape.
+    level
+        Probability of a false alarm, in (0, 1).
 
+    Examples
+    --------
     >>> rejects([0.0, 3.1, -1.0], 0.05), rejects([0.0, 2.9, -1.0], 0.05)  # log 20 = 2.996
     (True, False)
     """
@@ -64,9 +71,15 @@ def against_law(draws: Sequence[Any], law: Law[Any]) -> Array:
 
     The next outcome x is predicted with probability ``q_n(x) = (c p(x) + n_x) / (c + n)``, where ``n_x`` of n draws so
     far were x, and the capital is multiplied by ``q_n(x) / p(x)``, whose mean under the hypothesis is at most 1. An
-    impossible outcome makes it infinite at once. The result is the mean over c = 1, 8, 64, 512, 4096. Draws may be
-    dependent if each has the law given the earlier ones.
+    impossible outcome makes it infinite at once. The result is the mean over c = 1, 8, 64, 512, 4096.
 
+    Parameters
+    ----------
+    draws
+        Outcomes in the order of drawing. Draws may be dependent if each has the law given the earlier ones.
+
+    Examples
+    --------
     >>> coin = Law.uniform(["heads", "tails"])
     >>> [rejects(against_law(draws * 60, coin), 1e-6) for draws in (["heads"], ["heads", "tails"])]
     [True, False]
@@ -88,8 +101,13 @@ def against_equality(first: Sequence[Any], second: Sequence[Any]) -> Array:
     (number of times that x was first so far)``, and b for second places, the capital is multiplied by ``2 a(x) b(y) /
     (a(x) b(y) + a(y) b(x))``, whose mean over the two orders is 1. The result is the mean over c as in ``against_law``.
 
-    The outcomes are hashable, and the two outcomes of a pair are drawn independently.
+    Parameters
+    ----------
+    first, second
+        Hashable outcomes, equally many; the two outcomes of a pair are drawn independently.
 
+    Examples
+    --------
     >>> rejects(against_equality([0, 1] * 50, [1, 0] * 50), 1e-6)
     False
     >>> rejects(against_equality([0] * 60, [1] * 60), 1e-6)
@@ -121,9 +139,18 @@ def against_mean(samples: npt.ArrayLike, mean: npt.ArrayLike, lower: float, uppe
     stakes s between ``-1/(upper - mean)`` and ``1/(mean - lower)``. The result is the mean over stakes of both signs,
     from half of the largest down to 1/1024 of it.
 
-    All possible samples, shape (n, ...), are in [lower, upper]; each entry of a row has a separate capital. The mean is
-    one number, or an array that broadcasts against the samples, each entry fixed before its sample is drawn.
+    Parameters
+    ----------
+    samples
+        Samples, shape (n, ...), in [lower, upper]; each entry of a row has a separate capital.
+    mean
+        The hypothesis: one number in [lower, upper], or an array that broadcasts against the samples, each entry fixed
+        before its sample is drawn.
+    lower, upper
+        Limits of all possible samples.
 
+    Examples
+    --------
     >>> x = np.tile([0.0, 1.0], 200)
     >>> rejects(against_mean(x, 0.5, 0.0, 1.0), 1e-6), rejects(against_mean(x, 0.2, 0.0, 1.0), 1e-6)
     (False, True)

@@ -20,9 +20,15 @@ Side = TypeVar("Side")
 class Interval(Generic[Side]):
     """Interval that contains a value; unpacks as (lower, upper).
 
-    The sides are floats, ``Fraction``, or arrays of equal shape; infinite if nothing is known. ``lower_by`` and
-    ``upper_by`` say in a few words how each was obtained, unless the function that returns the interval documents it.
+    Parameters
+    ----------
+    lower, upper
+        Sides: floats, ``Fraction``, or arrays of equal shape; infinite if nothing is known.
+    lower_by, upper_by
+        How each side was obtained, in a few words; empty if the function that returns the interval documents it.
 
+    Examples
+    --------
     >>> lower, upper = Interval(0.5, 0.75, "subset enumeration", "search over models")
     >>> lower, upper
     (0.5, 0.75)

@@ -26,10 +26,19 @@ _SHOWN = 4
 class Law(Mapping[T, Any]):
     """A probability measure on finitely many outcomes: an immutable mapping from outcome to probability.
 
-    It is made from a mapping, or from pairs (outcome, probability). The probabilities of equal outcomes are added, and
-    impossible outcomes removed. Integers and Fractions are exact, floats are rounded numbers. A ValueError is raised if
-    a probability is negative, or their sum is not 1 (exactly for rationals, to 1e-12 for floats).
+    Parameters
+    ----------
+    outcomes
+        Mapping from outcome to probability, or pairs (outcome, probability). The probabilities of equal outcomes are
+        added, and impossible outcomes removed. Integers and Fractions are exact, floats are rounded numbers.
 
+    Raises
+    ------
+    ValueError
+        If a probability is negative, or their sum is not 1 (exactly for rationals, to 1e-12 for floats).
+
+    Examples
+    --------
     Draw from an urn with one red and two blue balls, and then from the remaining balls:
 
     >>> urn = Law({"red": Fraction(1, 3), "blue": Fraction(2, 3)})

@@ -18,9 +18,17 @@ __all__ = ["bounded_mean", "student_mean"]
 def student_interval(estimate: Any, standard_error: Any, degrees: int, confidence: float = 0.95) -> Interval[Any]:
     """Student's two-sided interval ``estimate -+ t standard_error`` with the quantile t of (1 + confidence)/2.
 
-    Estimate and standard error are numbers, or arrays of equal shape, whose intervals have this coverage pointwise. 0
-    degrees of freedom (one sample, or as many points as parameters) give the whole line.
+    Parameters
+    ----------
+    estimate, standard_error
+        Numbers, or arrays of equal shape.
+    degrees
+        Degrees of freedom; 0 (one sample, or as many points as parameters) gives the whole line.
+    confidence
+        Pointwise coverage probability, between 0 and 1.
 
+    Examples
+    --------
     The quantile of 3/4 at one degree of freedom is tan(pi/4) = 1.
 
     >>> [round(float(limit), 12) for limit in student_interval(2.0, 3.0, degrees=1, confidence=0.5)]
@@ -71,10 +79,21 @@ def bounded_mean(samples: npt.ArrayLike, lower: float, upper: float, confidence:
     Source: Waudby-Smith and Ramdas (2024), "Estimating means of bounded random variables by betting", Theorem 2, with
     its predictable plug-in step sizes, truncated at 1/2.
 
-    Samples, shape (n,), are in the order of drawing, and the confidence is the probability that the limits cover the
-    mean at all sizes. A ValueError is raised if the limits at different sizes are disjoint, which for samples with a
-    common mean has a probability of at most 1 - confidence.
+    Parameters
+    ----------
+    samples
+        Samples in the order of drawing, shape (n,).
+    confidence
+        Probability that the limits cover the mean at all sizes.
 
+    Raises
+    ------
+    ValueError
+        If the limits at different sizes are disjoint; for samples with a common mean the probability of this is at most
+        1 - confidence.
+
+    Examples
+    --------
     >>> interval = bounded_mean(np.tile([0.0, 1.0], 2000), 0.0, 1.0)
     >>> bool(interval.lower < 0.5 < interval.upper), bool(interval.width < 0.1)
     (True, True)

@@ -15,7 +15,11 @@ _LARGEST_LOGIT = 1e100
 
 
 def softmax_utilities(
-    before: npt.ArrayLike, models: npt.ArrayLike, weights: npt.ArrayLike, features: npt.ArrayLike, labels: npt.ArrayLike
+    before: npt.ArrayLike,
+    models: npt.ArrayLike,
+    weights: npt.ArrayLike,
+    features: npt.ArrayLike,
+    labels: npt.ArrayLike,
 ) -> Array:
     """Table of the utilities ``U(A) = -loss(w_A)`` of all coalitions, ``w_A = sum_A n_k w_k / sum_A n_k``.
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory.engine.trajectory import Trajectory
+from fedtheory.engine.trajectory import Band, Trajectory
 
 FED = ft.QuadraticFederation([1.0, 2.0, 3.0], [[0.0], [2.0], [7.0]], [0.5, 0.3, 0.2])
 
@@ -19,6 +19,15 @@ def run_of(strategy=None, **changes):
 def test_words_of_the_user_are_escaped_in_a_notebook():
     run = Trajectory(np.arange(1), {"gap": np.ones((1, 1))}, np.zeros((1, 1)), np.full(1, -1), {"strategy": "<b>&"})
     assert "&lt;b&gt;&amp;" in run._repr_html_()
+
+
+def test_a_notebook_displays_a_band_as_ten_of_its_records():
+    values = np.arange(30.0)
+    text = Band(values, values - 1, values + 1)._repr_html_()
+    assert text.count("<tr>") == 1 + 10
+    assert "<tr><td>0</td><td>0</td><td>-1</td><td>1</td></tr>" in text
+    assert "<tr><td>29</td><td>29</td><td>28</td><td>30</td></tr>" in text
+    assert Band(values[:3], values[:3], values[:3])._repr_html_().count("<tr>") == 1 + 3
 
 
 def test_two_runs_combine_without_conflict_and_each_keeps_what_was_run():
