@@ -22,9 +22,7 @@ from fedtheory.theorem.assumptions import (
     StronglyConvex,
     unmet,
 )
-from fedtheory.theorem.bound import states
 from fedtheory.theorem.implications import consequences
-from fedtheory.theorem.paper import Paper
 
 STARTS = "E |grad F_k(u)|^2 <= B for all k at every round's starting model u"
 WEIGHTS = "aggregation weights q_k >= 0 with sum 1 over every selection"
@@ -157,18 +155,6 @@ def test_gradients_of_the_objective_alone_imply_nothing_about_clients() -> None:
     assert consequences((StronglyConvex(of="f"), BoundedGradients()), names) == ()
     assert consequences((StronglyConvex(), BoundedGradients(weights="q_k", at_starts=False)), names) == ()
     assert consequences((StronglyConvex(), BoundedGradients()), ("mu", "G2")) == ()
-
-
-def test_a_users_theorem_gets_the_consequences_of_its_assumptions() -> None:
-    paper = Paper("mine", "A Theorem", "Me", 2026)
-
-    @states(paper, "Theorem 1", assumes=(StronglyConvex(), BoundedGradients()))
-    def mine(*, mu, G2, objective_gap, initial_distance2):  # type: ignore[no-untyped-def]
-        return {"all": mu * G2 * objective_gap * initial_distance2}
-
-    assert mine(mu=1, G2=7, objective_gap=2, initial_distance2=3) == 42
-    with pytest.raises(AssumptionViolated, match=r"Theorem 1 needs mu\^2 initial_distance2 .*: got 7\.0 > 6"):
-        mine(mu=1, G2=6, objective_gap=2, initial_distance2=3)
 
 
 def test_unrolling_checks_the_start_and_the_steps_of_rounds() -> None:

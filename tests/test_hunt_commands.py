@@ -100,18 +100,8 @@ def test_an_interrupted_hunt_shows_the_best_found_so_far(
 @pytest.mark.skipif(os.name == "nt", reason="there is no Ctrl-C to send to a group of processes")
 def test_ctrl_c_ends_several_jobs_and_their_processes_without_a_traceback() -> None:
     """Processes need seconds to begin."""
-    command = [
-        sys.executable,
-        "-m",
-        "fedtheory",
-        "verify",
-        "power-of-choice:equation-62",
-        "power-of-choice:equation-63",
-        "--jobs",
-        "2",
-        "--budget",
-        "60",
-    ]
+    words = "verify power-of-choice:equation-62 power-of-choice:equation-63 --jobs 2 --budget 60"
+    command = [sys.executable, "-m", "fedtheory", *words.split()]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as running:
