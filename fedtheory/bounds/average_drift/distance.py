@@ -25,6 +25,8 @@ def fixed_step_distance(num_rounds, *, step_size, mu, L, local_steps, drift2, in
 
     The drift rho is 0 if all Hessians are equal and constant, and for one local step.
 
+    Examples
+    --------
     With mu = 1, L = 3, eta = 1/4 and tau = 2, ``c^tau = 9/16``. After one round from the distance 16 with rho = 14 the
     bound is ``(9 + 1/4 * 2 * 14)^2``.
 

@@ -39,6 +39,8 @@ def one_step(distance2, *, step_size, mu, L, sampling_variance):
 
     V is ``zeta2/m`` for multinomial sampling. Two quadratics attain the bound if one client is sampled.
 
+    Examples
+    --------
     With mu = 1, L = 3, eta = 1/4: k = 1/4, a = 1/2. With Delta = 4 and V = 9 the radicand is ``1 + 9/16``, and the
     bound is ``(1/4 * 2 + 5/4)^2``.
 

@@ -38,6 +38,8 @@ def cgd_gap(num_rounds, *, step_size, mu, L, compression_error, initial_gap):
     The bound holds for losses only: the distance from w* may grow. With several clients the method may diverge at every
     step size.
 
+    Examples
+    --------
     With mu = 1, L = 3, s = 1/2 and eta = 1/5: q = 9/10, and after two steps the bound is ``(81/100)^2 10000``.
 
     >>> from fractions import Fraction as Q

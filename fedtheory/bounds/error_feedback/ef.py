@@ -44,6 +44,8 @@ def ef_round(potential, *, step_size, mu, L, compression_error):
     subtracts the mean of the messages from w. The paper states the rate of the best step size,
     ``2 (1 - s)/((1 + s) (L + mu))``.
 
+    Examples
+    --------
     With mu = 3/5, L = 1, s = 1/3 and eta = 5/8: t = 1/6, and z = 2/3 solves ``z^2 = z/6 + 1/3``.
 
     >>> from fractions import Fraction as Q
@@ -71,6 +73,8 @@ def ef_distance(num_rounds, *, step_size, mu, L, compression_error, initial_dist
     .. math::
         (1+s)z^{2R}\|w_0-w^*\|^2
 
+    Examples
+    --------
     With mu = 3/5, L = 1, s = 1/3 and eta = 5/8: z = 2/3, and after two rounds the bound is ``(4/3) (16/81) 243``.
 
     >>> from fractions import Fraction as Q

@@ -65,6 +65,8 @@ def full_participation_gap(num_steps, *, mu, L, local_steps, G2, sigma2, objecti
 
     The sums of theta and rho begin at i = 0.
 
+    Examples
+    --------
     With mu = 1, L = 2, E = 3 (so gamma = 16), theta = 3/4, rho = 5/4 and T = 48:
     ``(4 (5 + 8 * 4 * 23) + (2 * 16/2) 7 + 48 (3/4) 3) / 64 + 5/4 = 3184/64 + 5/4``.
 

@@ -21,6 +21,8 @@ def gradient_norm(excess, *, L):
     .. math::
         2L(F_k(w)-F_k^*)
 
+    Examples
+    --------
     For F_k(w) = (L/2) w^2 it is an equality: with L = 3 and w = 2 both sides are 36.
 
     >>> gradient_norm(6.0, L=3.0)
@@ -50,6 +52,8 @@ def aggregated_distance(distances2, *, weights):
     .. math::
         \sum_kp'_kI_k\|w_t^k-w^*\|^2
 
+    Examples
+    --------
     Models 2 and -4 with weights 3/4 and 1/4, w* = 0: the average is 1/2 and 1/4 <= 3 + 4.
 
     >>> aggregated_distance([4, 16], weights=[0.75, 0.25])
@@ -83,6 +87,8 @@ def client_drift(step_size, *, local_steps, G2):
     .. math::
         4\eta_t^2(E-1)^2G^2
 
+    Examples
+    --------
     With eta = 1/2, E = 4 and G2 = 7: 4 * 9 * 7 / 4.
 
     >>> client_drift(0.5, local_steps=4, G2=7.0)
@@ -124,6 +130,8 @@ def gradient_variance(sigma2, *, squared_weights):
     .. math::
         \sigma^2\,\mathbb E\sum_kp_k'^2I_k
 
+    Examples
+    --------
     It is an equality when every client's noise has the variance sigma2.
 
     >>> gradient_variance(3.0, squared_weights=0.5)

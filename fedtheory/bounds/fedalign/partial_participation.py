@@ -63,6 +63,8 @@ def partial_participation_gap(
 
     The sums of theta and rho begin at i = 0, and gamma is ``max(8 L/mu, E)``, as in Theorem 1.
 
+    Examples
+    --------
     The instance of ``full_participation_gap`` with K = 2, which adds 4 * 4 * 9 * 23/2: ``(3184 + 1656)/64 + 5/4``.
 
     >>> partial_participation_gap(48, mu=1, L=2, local_steps=3, num_draws=2, G2=23, sigma2=5, objective_gap=3,

@@ -33,6 +33,8 @@ def one_step(distance2, *, step_size, mu, L, local_steps, G2, sigma2, objective_
 
     Here w_t is the average of the included clients' models with the round's weights p'_k.
 
+    Examples
+    --------
     With mu = 1, L = 2, eta = 1/8, E = 3, 1/(1 + s) = 1/2, an included gap of 3/2 and Delta_t = 7:
     ``(7/8) 7 + (8 * 4 * 23 + 6 * 2 * 3/2 + 5) / 64 + (2/8) 3/2``.
 
@@ -60,9 +62,19 @@ def one_step(distance2, *, step_size, mu, L, local_steps, G2, sigma2, objective_
     worst_case=lambda: fedalign._worst_cases.ONE_STEP,
 )
 def refined_one_step(
-    distance2, *, step_size, elapsed_step_size, mu, L, G2, sigma2, objective_gap, priority_weight, included_gap,
+    distance2,
+    *,
+    step_size,
+    elapsed_step_size,
+    mu,
+    L,
+    G2,
+    sigma2,
+    objective_gap,
+    priority_weight,
+    included_gap,
     squared_weights=1,
-):  # fmt: skip
+):
     r"""Bound on ``E |w_{t+1} - w*|^2`` like ``one_step``, for any step sizes up to 1/(4 L).
 
     S is the sum of the round's earlier step sizes.
@@ -71,6 +83,8 @@ def refined_one_step(
         (1-\eta\mu)\Delta_t+2S^2G^2+\eta^2\Big(6L\Gamma\,\mathbb E\frac1{1+s}+\sigma^2\,\mathbb E\sum_kp_k'^2I_k\Big)
         +2\eta\,\mathbb E\frac{\sum_{k\notin P}p_kI_k\Gamma_k}{1+s}
 
+    Examples
+    --------
     The instance of ``one_step`` with S = 1/4 and weights 1/2, 1/4 and 1/4, whose squares sum to 3/8:
     ``(7/8) 7 + 2 * 23/16 + (6 * 2 * 3/2 + 5 * 3/8) / 64 + (2/8) 3/2``.
 
@@ -107,6 +121,8 @@ def partial_one_step(
 
     The last inequality of eq. (59) doubles the summand of the draws needlessly.
 
+    Examples
+    --------
     The instance of ``one_step`` with K = 2, which adds 4 * 9 * 23/(64 * 2): 18.359375 + 6.46875.
 
     >>> partial_one_step(7, step_size=0.125, mu=1, L=2, local_steps=3, num_draws=2, G2=23, sigma2=5, objective_gap=3,

@@ -37,6 +37,8 @@ def decaying_steps_gap(num_steps, *, mu, L, local_steps, num_selected, G2, sigma
 
     This is Theorem 3.1 of Power-of-Choice at rho_bar = rho_tilde = 1, where its bias is 0.
 
+    Examples
+    --------
     With mu = 1, L = 3 (so gamma = 12), E = 2, K = 5 and T = 20:
     ``(4 (32 * 4 * 19 + 10/5) + 8 * 9 * 5 + 3 * 12 * 7 / 2) / 32 = 10222/32``.
 

@@ -23,6 +23,8 @@ def one_step(distance2, *, step_size, mu, L, local_steps, G2, weighted_sigma2, o
     .. math::
         (1-\eta\mu)\Delta_t+\eta^2\Big(\sum_kp_k^2\sigma_k^2+6L\Gamma+8(E-1)^2G^2\Big)
 
+    Examples
+    --------
     With mu = 2, L = 3, eta = 1/16, E = 5, G2 = 100, weighted sigma2 7, Gamma = 11 and Delta_t = 24:
     24 (1 - 1/8) + (7 + 198 + 12800)/256.
 
@@ -54,6 +56,8 @@ def with_replacement_variance(step_size, *, local_steps, num_selected, G2):
 
     ``step_size`` is the last one of the round.
 
+    Examples
+    --------
     With eta = 1/2, E = 3, K = 5 and G2 = 7: 4/5 * 9/4 * 7.
 
     >>> with_replacement_variance(0.5, local_steps=3, num_selected=5, G2=7.0)
@@ -78,6 +82,8 @@ def without_replacement_variance(step_size, *, local_steps, num_clients, num_sel
 
     ``step_size`` is the last one of the round.
 
+    Examples
+    --------
     With eta = 1/2, E = 3, N = 11, K = 5 and G2 = 7: 6/10 * 12.6.
 
     >>> without_replacement_variance(0.5, local_steps=3, num_clients=11, num_selected=5, G2=7.0)

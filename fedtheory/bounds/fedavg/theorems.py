@@ -44,6 +44,8 @@ def full_participation_gap(num_steps, *, mu, L, local_steps, G2, weighted_sigma2
         \frac{\kappa}{\gamma+T}\Big(\frac{2B}\mu+\frac{\mu\gamma}2\|w_0-w^*\|^2\Big),\quad
         B=\sum_kp_k^2\sigma_k^2+6L\Gamma+8(E-1)^2G^2
 
+    Examples
+    --------
     With mu = 2, L = 3, E = 14 (gamma = 14), T = 7: kappa/(gamma + T) = 1/14. B = 5 + 6 * 3 * 11 + 8 * 13^2 * 100, and
     the parenthesis is B + 14 * 13.
 
@@ -72,6 +74,8 @@ def with_replacement_gap(
     .. math::
         \frac{\kappa}{\gamma+T}\Big(\frac{2(B+C)}\mu+\frac{\mu\gamma}2\|w_0-w^*\|^2\Big),\quad C=\frac4KE^2G^2
 
+    Examples
+    --------
     The instance of ``full_participation_gap`` with K = 7, so that C = 4/7 14^2 100 = 11200.
 
     >>> with_replacement_gap(7, mu=2.0, L=3.0, local_steps=14, num_selected=7, G2=100.0, weighted_sigma2=5.0,
@@ -101,6 +105,8 @@ def without_replacement_gap(
         \frac{\kappa}{\gamma+T}\Big(\frac{2(B+C)}\mu+\frac{\mu\gamma}2\|w_0-w^*\|^2\Big),\quad
         C=\frac{N-K}{N-1}\cdot\frac4KE^2G^2
 
+    Examples
+    --------
     The instance of ``full_participation_gap`` with N = 11 and K = 7, so that C = 4/10 of 11200.
 
     >>> without_replacement_gap(7, mu=2.0, L=3.0, local_steps=14, num_clients=11, num_selected=7, G2=100.0,

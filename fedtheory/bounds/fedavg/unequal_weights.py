@@ -70,6 +70,8 @@ def transformed_gap(
 
     Here ``L' = N L max_k p_k``, ``mu' = N mu min_k p_k`` and ``gamma = max(8 L'/mu', E)``.
 
+    Examples
+    --------
     With N = 11 and weights from 1/12 to 1/10, mu' = 2 and L' = 3 as in the example of ``without_replacement_gap``.
     Gamma and the distance are 1.
 

@@ -39,6 +39,8 @@ def one_round(distance2, *, step_size, mu, L, local_steps, objective_gap):
     It holds for any number of clients with any weights. Here tau is ``local_steps``. At the step size 1/L the value is
     infinite if mu = L.
 
+    Examples
+    --------
     With mu = 1, L = 3, eta = 1/4 and tau = 2: c = 3/4, beta = 2 and d = (0, 3/4). From Delta = 256 with Gamma = 7 the
     bound is ``(81/256) 256 + 2 (1/16) (3 * 7/2) (9/16 - (9/16)/4) = 81 + 567/1024``.
 
@@ -68,6 +70,8 @@ def fixed_step_distance(num_rounds, *, step_size, mu, L, local_steps, objective_
 
     It is ``one_round`` applied R times, and b is the coefficient of Gamma there.
 
+    Examples
+    --------
     The round of ``one_round`` applied twice from 65536: ``(81/256)^2 65536 + (1 + 81/256) 567/1024``.
 
     >>> fixed_step_distance(2, step_size=1 / 4, mu=1, L=3, local_steps=2, objective_gap=7, initial_distance2=65536)
@@ -100,6 +104,8 @@ def sampled_step(distance2, *, step_size, mu, L, num_clients, num_selected, obje
     limit of small Gamma/Delta. Draws with replacement in proportion to any weights are the limit of many clients, alpha
     = 1/m. Here m is ``num_selected``. At the step size 1/L the value is infinite if mu = L.
 
+    Examples
+    --------
     With mu = 1, L = 3, eta = 1/4, N = 5 and m = 2: c = 3/4, alpha = 3/8, and 1 - (3/16)/(3/2) = 7/8. With Delta = 16
     and Gamma = 7 the bound is ``9 + (2 (3/8) (3/16) 7)/(7/8)``.
 
@@ -128,6 +134,8 @@ def gap_after_step(distance2, *, step_size, mu, L):
     .. math::
         \frac L2\cdot\frac{c^2}{c^2+\eta L(1+c)}\Delta,\quad c=1-\eta\mu
 
+    Examples
+    --------
     With mu = 1, L = 2, eta = 1/2 and Delta = 28: c = 1/2, and ``(1/4)/(1/4 + 3/2) 28``.
 
     >>> gap_after_step(28, step_size=1 / 2, mu=1, L=2)

@@ -38,6 +38,8 @@ def one_round(distance2, *, step_size, L, local_steps, server_step_size, update2
     The u_k are the measured updates of the clients, and alpha is ``server_step_size``. FedExP takes
     ``update2/(2 mean_update2)`` if that is more than 1.
 
+    Examples
+    --------
     With L = 1, eta = 1/2 and tau = 3: a = 3, and the factor is 2. From Delta = 16 with alpha = 2, update2 = 3 and
     mean_update2 = 1 the bound is ``16 - 2 * 2 * 3 + 4``.
 

@@ -68,6 +68,8 @@ def loss_change(gradient2, *, L, negative_curvature, proximal_weight, gradient_d
 
     The printed form has two more summands for the draws and is never smaller.
 
+    Examples
+    --------
     With ``L = L_ = 1``, mu = 17, B = 2 and gamma = 1/4: ``-(1/2)/17 + (5/2)/(16 * 17) + (25/4)/512`` times
     17408 = 17 * 1024.
 

@@ -47,6 +47,8 @@ def averaged_gap(num_steps, *, step_size, L, local_steps, zeta2, initial_distanc
 
     At the printed step sizes the first factor is at most 16/15. The last round may be incomplete.
 
+    Examples
+    --------
     With eta = 1/4, L = 2, H = 2, T = 8, zeta2 = 4 and the distance 3: ``2 (3/4 + (3/6) 2 * 4/16)``.
 
     >>> averaged_gap(8, step_size=1 / 4, L=2, local_steps=2, zeta2=4, initial_distance2=3)

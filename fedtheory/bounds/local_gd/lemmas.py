@@ -29,6 +29,8 @@ def long_step(distance2, *, step_size, L, drift, gap):
 
     The weights are equal in the paper; the proof allows any.
 
+    Examples
+    --------
     With eta = 1/8, L = 2, Delta = 9, V = 16 and the gap 4: ``9 + (1/4)(3/2) 16 - (1/4)(1/2) 4``.
 
     >>> long_step(9, step_size=1 / 8, L=2, drift=16, gap=4)
@@ -83,6 +85,8 @@ def one_step(distance2, *, step_size, L, drift, gap):
 
     Neither coefficient can be smaller.
 
+    Examples
+    --------
     With eta = 1/8, L = 2, Delta = 9, V = 16 and the gap 4: ``9 + (1/4) 16 - (1/4) 4``.
 
     >>> one_step(9, step_size=1 / 8, L=2, drift=16, gap=4)
@@ -124,6 +128,8 @@ def round_drift(gap_sum, *, step_size, L, local_steps, zeta2):
     .. math::
         \eta^2H(H-1)\Big(2L\sum_t(F(\bar w_t)-F^*)+\frac{2H-1}3\zeta^2\Big)
 
+    Examples
+    --------
     With eta = 1/16, L = 2, H = 2, zeta2 = 8 and the sum 32: ``2 (4 * 32 + 8)/256``.
 
     >>> round_drift(32, step_size=1 / 16, L=2, local_steps=2, zeta2=8)

@@ -33,6 +33,8 @@ def dsgd_strongly_convex(
         &\beta_1=2L(1+M)W\bar Z+\sigma^2S_2,\quad\beta_2=2LW\bar Z
         \end{aligned}
 
+    Examples
+    --------
     Clients x^2/2 and (x-1)^2/2 with weights 2/3 and 1/3, x = 1/2, eta = 1/10, M = 1, sigma2 = 3, gamma = 1/2:
     ``9/360 - 2/10 (1 - 2/6) / 72 + (2 (8/27 + 5/3) - 4/27) / 100 = (135 - 10 + 204) / 5400``.
 
@@ -76,6 +78,8 @@ def dsgd_per_client_variant(
         (1-\mu\eta)\|r^k\|^2-2\eta\Big(1-\frac{\eta(1+WM)L}\gamma\Big)R^k
         +\eta^2\,\frac{2L(M+1-\gamma)\sum_iw_i^2Z_i+\sigma^2S_2}\gamma
 
+    Examples
+    --------
     At the instance of ``dsgd_strongly_convex`` with all clients sampled, where ``E |r|^2`` is 73/1800 = 1314/32400:
     ``9/360 - 2/10 (1 - 1/6) / 72 + (16/81 + 5/3 - 8/81) / 100``.
 
@@ -111,9 +115,19 @@ def dsgd_per_client_variant(
     worst_case=lambda: ocs._worst_cases.STEP,
 )
 def dsgd_convex_clients(
-    distance2, *, gap, step_size, mu, L, gamma, max_weight, sum_squared_weights, relative_noise, sigma2,
+    distance2,
+    *,
+    gap,
+    step_size,
+    mu,
+    L,
+    gamma,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
     squared_weight_optimum_gradient2,
-):  # fmt: skip
+):
     r"""Bound on ``E |x^{k+1} - x*|^2`` with the squared weights and without the minima f_i*.
 
     .. math::
@@ -123,6 +137,8 @@ def dsgd_convex_clients(
         &c=\frac{1+M}\gamma-1
         \end{aligned}
 
+    Examples
+    --------
     The clients of ``dsgd_strongly_convex`` have gradients 1/3 and -2/3 at x* = 1/3, so the weighted squares sum to
     8/81, and c = 3: ``9/360 - 2/10 (1 - 5/10) / 72 + (6 * 8/81 + 2 * 15/9) / 100 = (270 - 15 + 424) / 10800``.
 
@@ -168,6 +184,8 @@ def dsgd_nonconvex(
         +\frac{\eta^2L}2\Big(Wc\rho+\frac{\sigma^2S_2}\gamma\Big),
         \quad c=\frac{1+M}\gamma-1
 
+    Examples
+    --------
     With eta = 1/2, L = 1, gamma = 1/2, M = 1 (c = 3), W = S2 = 1/2, rho = 2 and sigma2 = 5:
     ``10 - 1/2 (1 - 5/8) 4 + 1/8 (3 + 5)``.
 

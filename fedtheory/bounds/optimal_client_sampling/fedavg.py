@@ -23,9 +23,21 @@ _ONE_ROUND = (paper.SMOOTH, paper.LOCAL_GRADIENT_NOISE, paper.GAMMA_AT_MOST_ONE,
     worst_case=lambda: ocs._worst_cases.ROUND,
 )
 def fedavg_strongly_convex(
-    distance2, *, gap, step_size, server_step_size, local_steps, mu, L, gamma, max_weight, sum_squared_weights,
-    relative_noise, sigma2, objective_gap,
-):  # fmt: skip
+    distance2,
+    *,
+    gap,
+    step_size,
+    server_step_size,
+    local_steps,
+    mu,
+    L,
+    gamma,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+    objective_gap,
+):
     r"""Bound on ``E |x^{k+1} - x*|^2`` after one round.
 
     .. math::
@@ -33,6 +45,8 @@ def fedavg_strongly_convex(
         +\eta^2\Big[4L\frac{M/R+1-\gamma}\gamma W\bar Z+\frac{3\sigma^2S_2}{2\gamma R}\Big]
         +\tfrac{77}8L^2\Big(1+\frac MR\Big)\bar Z\frac{\eta^3}{\eta_g^2}
 
+    Examples
+    --------
     With eta = 1/64, eta_g = 2, R = M = 2, mu = 1, L = 2, gamma = 1/2 and the weights 1/2, 1/4, 1/4 (W = 1/2, S2 = 3/8):
     ``64 (1 - 1/128) - (23/16) 48/64 + (8 * 3 * 512 + 3 * 3072 / 2) / 4096 + (77/8) 4 * 2 * 1024 / (64^3 * 4)``.
 
@@ -63,9 +77,22 @@ def fedavg_strongly_convex(
     worst_case=lambda: ocs._worst_cases.ROUND_PER_CLIENT,
 )
 def fedavg_strongly_convex_per_client(
-    distance2, *, gap, step_size, server_step_size, local_steps, mu, L, gamma, max_weight, sum_squared_weights,
-    relative_noise, sigma2, objective_gap, per_client_gap,
-):  # fmt: skip
+    distance2,
+    *,
+    gap,
+    step_size,
+    server_step_size,
+    local_steps,
+    mu,
+    L,
+    gamma,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+    objective_gap,
+    per_client_gap,
+):
     r"""Bound on ``E |x^{k+1} - x*|^2`` after one round, with ``per_client_gap = sum_i w_i^2 (f_i(x*) - f_i*)``.
 
     .. math::
@@ -73,6 +100,8 @@ def fedavg_strongly_convex_per_client(
         +\eta^2\Big[4L\frac{M/R+1-\gamma}\gamma\sum_iw_i^2Z_i+\frac{3\sigma^2S_2}{2\gamma R}\Big]
         +12L^2\Big(1+\frac MR\Big)\bar Z\frac{\eta^3}{\eta_g^2}
 
+    Examples
+    --------
     The instance of ``fedavg_strongly_convex`` with 256 per client:
     ``63.5 - (5/8) 48/64 + (8 * 3 * 256 + 3 * 3072 / 2) / 4096 + 12 * 4 * 2 * 1024 / (64^3 * 4)``.
 
@@ -103,9 +132,21 @@ def fedavg_strongly_convex_per_client(
     worst_case=lambda: ocs._worst_cases.ROUND,
 )
 def fedavg_convex_clients(
-    distance2, *, gap, step_size, server_step_size, local_steps, mu, L, gamma, max_weight, sum_squared_weights,
-    relative_noise, sigma2, objective_gap,
-):  # fmt: skip
+    distance2,
+    *,
+    gap,
+    step_size,
+    server_step_size,
+    local_steps,
+    mu,
+    L,
+    gamma,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+    objective_gap,
+):
     r"""Bound on ``E |x^{k+1} - x*|^2`` after one round if f is strongly convex and the f_i are convex.
 
     .. math::
@@ -113,6 +154,8 @@ def fedavg_convex_clients(
         +\eta^2\Big[4L\frac{M/R+1-\gamma}\gamma W\bar Z+\frac{3\sigma^2S_2}{2\gamma R}\Big]
         +\tfrac{77}8L^2\Big(1+\frac MR\Big)\bar Z\frac{\eta^3}{\eta_g^2}
 
+    Examples
+    --------
     The instance of ``fedavg_strongly_convex``, with 7/16 in place of 23/16.
 
     >>> fedavg_convex_clients(64, gap=48, step_size=1 / 64, server_step_size=2, local_steps=2, mu=1, L=2, gamma=0.5,
@@ -141,9 +184,20 @@ def fedavg_convex_clients(
     domains=paper.WHOLE_MOVE,
 )
 def fedavg_nonconvex(
-    value, *, gradient2, step_size, server_step_size, local_steps, L, gamma, max_weight, sum_squared_weights,
-    relative_noise, sigma2, dissimilarity,
-):  # fmt: skip
+    value,
+    *,
+    gradient2,
+    step_size,
+    server_step_size,
+    local_steps,
+    L,
+    gamma,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+    dissimilarity,
+):
     r"""Bound on ``E f(x^{k+1})`` from ``value = f(x^k)`` and ``gradient2 = |grad f(x^k)|^2``.
 
     .. math::
@@ -151,6 +205,8 @@ def fedavg_nonconvex(
         +L\eta^2\Big[\frac{M/R+1-\gamma}\gamma W\rho+\frac{3\sigma^2S_2}{4\gamma R}\Big]
         +\tfrac{49}{32}L^2\Big(1+\frac MR\Big)\rho\frac{\eta^3}{\eta_g^2}
 
+    Examples
+    --------
     With eta = 1/64, eta_g = 2, R = M = 2, L = 2, gamma = 1/2, W = 1/2, S2 = 3/8, rho = 1024 and sigma2 = 8192:
     ``20 - (23/64) 64/64 + 2 (3 * 512 + 3 * 3072 / 4) / 4096 + (49/32) 4 * 2 * 1024 / (64^3 * 4)``.
 

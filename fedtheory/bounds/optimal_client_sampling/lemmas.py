@@ -31,6 +31,8 @@ def estimator_error(*, sampling_error, update_error):
     .. math::
         \mathbb E\,\|G-\sum_iw_iU_i\|^2+\mathbb E\,\|\sum_iw_iU_i-\nabla f\|^2
 
+    Examples
+    --------
     >>> estimator_error(sampling_error=3, update_error=1)
     4.0
     """
@@ -53,6 +55,8 @@ def estimator_second_moment(*, squared_weight_update2, mean_update2, gamma):
     .. math::
         (1/\gamma-1)\sum_iw_i^2\,\mathbb E\,\|\Delta_i\|^2+\mathbb E\,\|\sum_iw_i\Delta_i\|^2
 
+    Examples
+    --------
     Two clients of weight 1/2 with updates 1 and 1, sampled with probability 1/2 each (gamma = 1/2): G is 0, 1 or 2
     with probabilities 1/4, 1/2, 1/4.
 
@@ -80,6 +84,8 @@ def dsgd_second_moment(
         \Big(\frac{1+M}\gamma-1\Big)\sum_iw_i^2\|\nabla f_i\|^2+\|\nabla f\|^2
         +\frac{\sigma^2}\gamma\sum_iw_i^2
 
+    Examples
+    --------
     With M = 1, gamma = 1/2: c = 3; 3 * 2 + 4 + 2 * 5 / 4.
 
     >>> dsgd_second_moment(squared_weight_gradient2=2, gradient2=4, gamma=0.5, max_weight=0.5,
@@ -147,6 +153,8 @@ def client_drift(mean_gradient2, *, step_size, server_step_size, local_steps, L,
         \tfrac78\Big(1-\tfrac1R\Big)\frac{\eta^2}{\eta_g^2}
         \Big[2\big(1+\tfrac MR\big)\sum_iw_i\|\nabla f_i(x)\|^2+\frac{\sigma^2}R\Big]
 
+    Examples
+    --------
     With R = 2, M = 2, eta = 1/32, eta_g = 1, L = 1: ``7/16 / 1024 * (4 * 8 + 64 / 2) = 7/256``.
 
     >>> client_drift(8, step_size=1 / 32, server_step_size=1, local_steps=2, L=1, relative_noise=2, sigma2=64) * 256
@@ -170,15 +178,26 @@ def client_drift(mean_gradient2, *, step_size, server_step_size, local_steps, L,
     schemes=paper.SCHEMES,
 )
 def fedavg_second_moment(
-    drift, *, squared_weight_gradient2, gradient2, gamma, local_steps, L, max_weight, sum_squared_weights,
-    relative_noise, sigma2,
-):  # fmt: skip
+    drift,
+    *,
+    squared_weight_gradient2,
+    gradient2,
+    gamma,
+    local_steps,
+    L,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+):
     r"""Bound on ``E |G|^2`` for FedAvg with R local steps, where local noise and local gradients are correlated.
 
     .. math::
         2\Big(\frac{1+M/R}\gamma-1\Big)\sum_iw_i^2\|\nabla f_i\|^2+\tfrac32\|\nabla f\|^2
         +6L^2\frac{1+WM/R}\gamma\,\mathcal E+\frac{4\sigma^2}{3R\gamma}\sum_iw_i^2
 
+    Examples
+    --------
     With drift 1, M = 2 and R = 2 (so M/R = 1), gamma = 1/2, W = S2 = 1, L = 1:
     ``2 * 3 * 1 + 3/2 * 2 + 6 * 4 * 1 + 4 * 3 / (3 * 2 / 2) = 37``.
 

@@ -37,14 +37,26 @@ _FULL_PARTICIPATION = (Scheme("all", "weighted"),)
     worst_case=lambda: ocs._worst_cases.STEP,
 )
 def dsgd_contraction(
-    distance2, *, step_size, mu, L, smallest_gamma, mean_inverse_gamma, max_weight, sum_squared_weights, relative_noise,
-    sigma2, objective_gap,
-):  # fmt: skip
+    distance2,
+    *,
+    step_size,
+    mu,
+    L,
+    smallest_gamma,
+    mean_inverse_gamma,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+    objective_gap,
+):
     r"""Bound on ``E |x^{k+1} - x*|^2`` from ``E |x^k - x*|^2``, for repeated application over rounds.
 
     .. math::
         (1-\mu\eta)E\|r^k\|^2+\eta^2(\beta_1E[1/\gamma^k]-\beta_2)
 
+    Examples
+    --------
     With eta = 1/4, mu = L = 1, M = 2, E[1/gamma] = 3/2 and the weights 1/2, 1/4, 1/4:
     ``8 (3/4) + ((2 * 3 * 5/2 + 8 * 3/8) 3/2 - 2 * 5/2) / 16 = 6 + (27 - 5)/16``.
 
@@ -72,14 +84,26 @@ def dsgd_contraction(
     schemes=paper.SCHEMES,
 )
 def dsgd_average_gradient(
-    num_rounds, *, initial_gap, step_size, L, smallest_gamma, mean_inverse_gamma, max_weight, sum_squared_weights,
-    relative_noise, sigma2, dissimilarity,
-):  # fmt: skip
+    num_rounds,
+    *,
+    initial_gap,
+    step_size,
+    L,
+    smallest_gamma,
+    mean_inverse_gamma,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+    dissimilarity,
+):
     r"""Bound on ``1/K sum_{k<K} E |grad f(x^k)|^2``, the mean over the first K rounds, with a constant step size.
 
     .. math::
         \frac{2(f(x^0)-f_{\inf})}{K\eta}+\eta L\big(W((1+M)E[1/\gamma]-1)\rho+\sigma^2S_2E[1/\gamma]\big)
 
+    Examples
+    --------
     With K = 8, eta = 1/2 and the constants of ``dsgd_nonconvex``, but L = 1/2 since M = 1 and W = 1/2 require step
     sizes of at most gamma / (3 L/2): ``2 * 4 / 4 + 1/4 (3 + 5)``.
 
@@ -108,9 +132,21 @@ def dsgd_average_gradient(
     worst_case=lambda: ocs._worst_cases.ROUND,
 )
 def fedavg_contraction(
-    distance2, *, step_size, server_step_size, local_steps, mu, L, smallest_gamma, mean_inverse_gamma, max_weight,
-    sum_squared_weights, relative_noise, sigma2, objective_gap,
-):  # fmt: skip
+    distance2,
+    *,
+    step_size,
+    server_step_size,
+    local_steps,
+    mu,
+    L,
+    smallest_gamma,
+    mean_inverse_gamma,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+    objective_gap,
+):
     r"""Bound on ``E |x^{k+1} - x*|^2`` from ``E |x^k - x*|^2``, for repeated application over rounds.
 
     .. math::
@@ -118,6 +154,8 @@ def fedavg_contraction(
         +\eta^2\Big[4L\big((1+\tfrac MR)E[1/\gamma^k]-1\big)W\bar Z+\frac{3\sigma^2S_2}{2R}E[1/\gamma^k]\Big]
         +\tfrac{77}8L^2\Big(1+\frac MR\Big)\bar Z\frac{\eta^3}{\eta_g^2}
 
+    Examples
+    --------
     With E[1/gamma] = 3/2: ``63.5 + (8 * 2 * 512 + 3 * 3072 (3/2) / 4) / 4096 + 77/1024``.
 
     >>> fedavg_contraction(64, step_size=1 / 64, server_step_size=2, local_steps=2, mu=1, L=2, smallest_gamma=0.5,
@@ -146,9 +184,21 @@ def fedavg_contraction(
     domains=paper.WHOLE_MOVE,
 )
 def fedavg_average_gradient(
-    num_rounds, *, initial_gap, step_size, server_step_size, local_steps, L, smallest_gamma, mean_inverse_gamma,
-    max_weight, sum_squared_weights, relative_noise, sigma2, dissimilarity,
-):  # fmt: skip
+    num_rounds,
+    *,
+    initial_gap,
+    step_size,
+    server_step_size,
+    local_steps,
+    L,
+    smallest_gamma,
+    mean_inverse_gamma,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+    dissimilarity,
+):
     r"""Bound on ``1/K sum_{k<K} E |grad f(x^k)|^2``, the mean over the first K rounds, with a constant step size.
 
     .. math::
@@ -156,6 +206,8 @@ def fedavg_average_gradient(
         +L\eta\Big(\big((1+\tfrac MR)E[1/\gamma]-1\big)W\rho+\frac{3\sigma^2S_2}{4R}E[1/\gamma]\Big)
         +\tfrac{49}{32}L^2\Big(1+\frac MR\Big)\rho\frac{\eta^2}{\eta_g^2}\Big]
 
+    Examples
+    --------
     With K = 32, eta = 1/64, eta_g = R = M = L = 2, E[1/gamma] = 3/2, W = 1/2, S2 = 3/8, initial gap 23/2, rho = 23 and
     sigma2 = 46: ``64/23 (23/2 * 2 + 2 (2 * 23/2 + 3 * 46 (3/8) (3/2) / 8) / 64 + (49/32) 4 * 2 * 23 / (64^2 * 4))``.
 
@@ -189,6 +241,8 @@ def full_participation(distance2, *, step_size, mu, L, sum_squared_weights, sigm
     .. math::
         (1-\mu\eta)E\|r^k\|^2+\eta^2\sigma^2\sum_iw_i^2
 
+    Examples
+    --------
     With eta = 1/2 and two equal weights: 8/2 + 4/(4 * 2).
 
     >>> full_participation(8, step_size=0.5, mu=1, L=1, sum_squared_weights=0.5, sigma2=4)
@@ -215,6 +269,8 @@ def full_participation_distance(num_rounds, *, initial_distance2, step_size, mu,
     .. math::
         (1-\mu\eta)^K\|r^0\|^2+\frac{\eta\sigma^2}\mu\sum_iw_i^2
 
+    Examples
+    --------
     With eta = 1/2, two equal weights and K = 2: 8/4 + 4/(2 * 2).
 
     >>> full_participation_distance(2, initial_distance2=8, step_size=0.5, mu=1, L=1, sum_squared_weights=0.5, sigma2=4)

@@ -26,6 +26,8 @@ def fixed_step_distance(num_rounds, *, step_size, mu, L, local_steps, imbalance2
 
     The clients of a round may depend on anything, for example on losses.
 
+    Examples
+    --------
     With mu = 1, L = 4, eta = 1/4 and tau = 2, ``c^tau = 9/16``. With delta = 4 the floor is ``4 * 16/16``. After one
     round from the distance 2 the radicand is ``(9/16) 4 + (7/16) 4``, and the bound is ``(2 + 1/4 * 4)^2``.
 

@@ -72,15 +72,27 @@ def _printed_decaying_steps_gap(
     worst_case=lambda: poc._worst_cases.DECAYING_STEPS,
 )
 def decaying_steps_gap(
-    num_steps, *, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_diagonal, rho_tilde,
+    num_steps,
+    *,
+    mu,
+    L,
+    local_steps,
+    num_selected,
+    G2,
+    sigma2,
+    objective_gap,
+    rho_diagonal,
+    rho_tilde,
     initial_distance2,
-):  # fmt: skip
+):
     r"""Bound on ``E F(w_T) - F*`` for step sizes ``1 / (mu (t + gamma))``, any selection law and the plain mean.
 
     .. math::
         \frac{1}{T+\gamma}\max\Big\{\frac{L\gamma}{2}\|w_0-w^*\|^2,\ \frac{4L(32\tau^2G^2+\sigma^2/m)}{3\mu^2\rho}
         +\frac{8L^2\Gamma}{\mu^2}\Big\}+\frac{8L\Gamma(\tilde\rho-\rho)}{\mu(8+3\rho)}
 
+    Examples
+    --------
     With mu = 1, L = 4 (so gamma = 16), rho = 8/3, rho_tilde = 4, tau = 3, m = 2 and T = 16:
     ``max(4 * 16 * 2 / 2, 2 (32 * 9 * 43 + 32/2) + 8 * 16 * 3) / 32 + 8 * 4 * 3 (4/3) / 16 = 787 + 8``.
 
@@ -102,9 +114,19 @@ def decaying_steps_gap(
     worst_case=lambda: poc._worst_cases.REFINED_DECAYING_STEPS,
 )
 def refined_decaying_steps_gap(
-    num_steps, *, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_diagonal, rho_tilde,
+    num_steps,
+    *,
+    mu,
+    L,
+    local_steps,
+    num_selected,
+    G2,
+    sigma2,
+    objective_gap,
+    rho_diagonal,
+    rho_tilde,
     initial_distance2,
-):  # fmt: skip
+):
     r"""Bound on ``E F(w_T) - F*`` like ``decaying_steps_gap``, with the exact drift of its proof.
 
     .. math::
@@ -114,6 +136,8 @@ def refined_decaying_steps_gap(
         &D=\tfrac18\big(67(\tau-1)^2+12\rho(\tau-1)\big)G^2,\quad\gamma=\frac{4L}\mu
         \end{aligned}
 
+    Examples
+    --------
     The instance of ``decaying_steps_gap``, with the drift ``(8.375 * 4 + 1.5 (8/3) 2) 43 = 41.5 * 43``:
     ``(2 (41.5 * 43 + 32/2) + 8 * 16 * 3) / 32 + 8 = 3985/32 + 8``.
 

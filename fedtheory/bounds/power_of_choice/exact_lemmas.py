@@ -34,6 +34,8 @@ def loss_after_step(excess, *, step_size, L):
     .. math::
         (1-\eta L)^2(F_k(y)-F_k^*)
 
+    Examples
+    --------
     F_k(w) = (L/2) w^2 attains it: with L = 2 and step_size = 1/4 a step leads from w = 4 to 2, and the loss from 16 to
     4.
 
@@ -59,6 +61,8 @@ def exact_client_drift(step_size, *, mu, L, local_steps, G2):
     .. math::
         G^2\Big(\frac{1-(1-\eta\mu)^{\tau-1}}\mu\Big)^2
 
+    Examples
+    --------
     With mu = 1, eta = 1/2, tau = 3 and G2 = 16 the two models move by 4/2 + 4/4 in opposite directions:
 
     >>> exact_client_drift(1 / 2, mu=1, L=2, local_steps=3, G2=16)

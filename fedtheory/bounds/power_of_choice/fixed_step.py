@@ -22,9 +22,20 @@ _CONTRACTION = Hypothesis(
     schemes=paper.MEAN,
 )
 def _printed_fixed_step_gap(
-    num_steps, *, step_size, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_bar, rho_tilde,
+    num_steps,
+    *,
+    step_size,
+    mu,
+    L,
+    local_steps,
+    num_selected,
+    G2,
+    sigma2,
+    objective_gap,
+    rho_bar,
+    rho_tilde,
     initial_gap,
-):  # fmt: skip
+):
     r"""Bound on ``F(w_T) - F*`` for a fixed step size, eq. (8) as printed.
 
     The paper omits the expectation, which must be meant.
@@ -64,9 +75,20 @@ def _printed_fixed_step_gap(
     worst_case=lambda: poc._worst_cases.FIXED_STEPS,
 )
 def fixed_step_gap(
-    num_steps, *, step_size, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_diagonal, rho_tilde,
+    num_steps,
+    *,
+    step_size,
+    mu,
+    L,
+    local_steps,
+    num_selected,
+    G2,
+    sigma2,
+    objective_gap,
+    rho_diagonal,
+    rho_tilde,
     initial_gap,
-):  # fmt: skip
+):
     r"""Bound on ``E F(w_T) - F*`` for a fixed step size up to ``1/(4L)``, any selection law and the plain mean.
 
     .. math::
@@ -78,6 +100,8 @@ def fixed_step_gap(
 
     This is eq. (8) with rho_diagonal for rho_bar, without the redundant second condition on the step size.
 
+    Examples
+    --------
     With mu = 1, L = 4, eta = 1/16, rho = 8/3, rho_tilde = 4, tau = 3, m = 2 and T = 2: x = 7/8,
     ``eta C = (32 * 9 * 43 + 32/2 + 6 (8/3) 4 * 3) / 16 = 787``, and ``4 (49/64) 5 + (15/64) (787 + 8)``.
 
@@ -106,9 +130,20 @@ def fixed_step_gap(
     worst_case=lambda: poc._worst_cases.FIXED_STEPS,
 )
 def refined_fixed_step_gap(
-    num_steps, *, step_size, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_diagonal, rho_tilde,
+    num_steps,
+    *,
+    step_size,
+    mu,
+    L,
+    local_steps,
+    num_selected,
+    G2,
+    sigma2,
+    objective_gap,
+    rho_diagonal,
+    rho_tilde,
     initial_distance2,
-):  # fmt: skip
+):
     r"""Bound on ``E F(w_T) - F*`` like ``fixed_step_gap``, with the initial distance and the exact drift.
 
     .. math::
@@ -119,6 +154,8 @@ def refined_fixed_step_gap(
         C=\tfrac1{32}\big(67(\tau-1)^2+24\rho(\tau-1)\big)G^2+\frac{\sigma^2}m+6\rho L\Gamma
         \end{aligned}
 
+    Examples
+    --------
     The instance of ``fixed_step_gap`` with tau = 5: ``eta C = (((67/32) 16 + (3/4) (8/3) 4) 43 + 32/2 + 192) / 16``,
     which is 124.53125, and ``(49/64) (4/2) 2 + (15/64) (124.53125 + 8)``.
 

@@ -23,6 +23,8 @@ def gradient_norm(excess, *, L):
     .. math::
         2L(F_k(w)-F_k^*)
 
+    Examples
+    --------
     For F_k(w) = (L/2) w^2 it is an equality: with L = 3 and w = 2 both sides are 36.
 
     >>> gradient_norm(6.0, L=3.0)
@@ -68,6 +70,8 @@ def client_drift(step_size, *, local_steps, G2):
     .. math::
         4\eta_t^2(\tau-1)^2G^2
 
+    Examples
+    --------
     With eta = 1/2, tau = 4 and G2 = 7: 4 * 9 * 7 / 4.
 
     >>> client_drift(0.5, local_steps=4, G2=7.0)
@@ -96,6 +100,8 @@ def averaged_distance(distances2):
     .. math::
         \frac1m\sum_k\|w_k-w^*\|^2
 
+    Examples
+    --------
     Models 1 and 3 with w* = 0: the squared distance of the average is 4, and the bound is (1 + 9)/2.
 
     >>> averaged_distance([1.0, 9.0])

@@ -75,6 +75,8 @@ def one_step(
 
     Here w_t is the average of the active clients' models, and s the sum of the round's earlier step sizes.
 
+    Examples
+    --------
     With mu = 1, L = 4, eta = 1/16, s = 1/8, rho = 8/3, rho_tilde = 4, m = 2 and Delta_t = 2:
     ``(1 - 2/16) 2 + (2/64 + 1/64 + 1/1024) 43 + (32/2 + 6 (8/3) 4 * 3) / 256 + (2/16) 3 (4/3)``, that is
     7/4 + 2107/1024 + 208/256 + 1/2.
@@ -142,9 +144,19 @@ def _printed_weighted_one_step(
     worst_case=lambda: poc._worst_cases.WEIGHTED_STEP,
 )
 def weighted_one_step(
-    distance2, *, step_size, elapsed_step_size, mu, L, G2, sigma2, objective_gap, rho_diagonal, rho_tilde,
+    distance2,
+    *,
+    step_size,
+    elapsed_step_size,
+    mu,
+    L,
+    G2,
+    sigma2,
+    objective_gap,
+    rho_diagonal,
+    rho_tilde,
     squared_weights=1,
-):  # fmt: skip
+):
     r"""Bound on ``E |w_{t+1} - w*|^2`` for any step sizes up to ``1/(4L)`` and weights of sum one.
 
     .. math::
@@ -153,6 +165,8 @@ def weighted_one_step(
 
     It is ``one_step`` with sigma2/m replaced by ``sigma2 squared_weights``.
 
+    Examples
+    --------
     The instance of ``one_step`` with weights 3/4 and 1/4, whose squares sum to 5/8:
     7/4 + 2107/1024 + (32 (5/8) + 192) / 256 + 1/2.
 

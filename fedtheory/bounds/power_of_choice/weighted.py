@@ -100,6 +100,8 @@ def derived_weighted_average_gap(
 
     The printed bias has an extra factor 1/rho_bar. The diagonal skew may be used for rho_bar.
 
+    Examples
+    --------
     The instance of ``weighted_average_gap.printed``; the bias is now 2 * 4 * 3 (3/2 - 1), and the bound 1559 + 12.
 
     >>> derived_weighted_average_gap(32, mu=1, L=4, local_steps=3, num_selected=2, G2=43, sigma2=32, objective_gap=3,
@@ -130,9 +132,20 @@ def derived_weighted_average_gap(
     worst_case=lambda: poc._worst_cases.WEIGHTED_AVERAGE,
 )
 def weighted_average_gap(
-    num_steps, *, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_diagonal, rho_tilde,
-    initial_distance2, squared_weights=1,
-):  # fmt: skip
+    num_steps,
+    *,
+    mu,
+    L,
+    local_steps,
+    num_selected,
+    G2,
+    sigma2,
+    objective_gap,
+    rho_diagonal,
+    rho_tilde,
+    initial_distance2,
+    squared_weights=1,
+):
     r"""Bound on ``E F(w_T) - F*`` for step sizes ``m / (mu (t + gamma))`` and weights of sum one, for every m.
 
     .. math::
@@ -144,6 +157,8 @@ def weighted_average_gap(
 
     Here q_2 is ``squared_weights``.
 
+    Examples
+    --------
     With mu = 1, L = 4, m = 2 (so gamma = 96), rho = 8/3 (so B = 2), rho_tilde = 4, tau = 3 and T = 32:
     C = 32 * 9 * 43 + 32 (3/4) + 6 (8/3) 4 * 3 = 12600, and
     ``max(4 * 96 * 2 / 2, 4 * 4 * 12600 / (2 * 3)) / 128 + 8 * 4 * 3 (4/3) / 16 = 33600/128 + 8``.

@@ -82,6 +82,8 @@ def one_round(
     Here ``x = eta L`` and ``c = 1 - eta mu``. All steps of the round are equal (see ``round_coefficients`` for others);
     at 1/L the value is infinite if mu = L, where theta is 0/0.
 
+    Examples
+    --------
     With mu = 1, L = 2, eta = 1/4, tau = 2: x = 1/2, c = 3/4, A = 7/4, theta A = (3/4 + 1/4)/2. With rho = 1,
     rho_tilde = 3, m = 2 and Delta = 48: ``(9/16 - 1/8) 48 + (2/4) 5 (3 * 7/4 - 1/2) + (7/16) (7/4 - 1 + 1/2)``,
     that is 21 + 95/8 + 35/64.

@@ -37,9 +37,19 @@ _LATE = Hypothesis(
     worst_case=lambda: poc._worst_cases.FIXED_ROUNDS,
 )
 def fixed_step_distance(
-    num_rounds, *, step_size, mu, L, local_steps, num_selected, sigma2, objective_gap, rho_diagonal, rho_tilde,
+    num_rounds,
+    *,
+    step_size,
+    mu,
+    L,
+    local_steps,
+    num_selected,
+    sigma2,
+    objective_gap,
+    rho_diagonal,
+    rho_tilde,
     initial_distance2,
-):  # fmt: skip
+):
     r"""Bound on ``E |w_T - w*|^2`` after R rounds of a fixed step size up to 1/L, without bounded gradients.
 
     .. math::
@@ -48,6 +58,8 @@ def fixed_step_distance(
 
     It is ``one_round`` applied R times. At the step size 1/L the value is infinite if mu = L, where theta is 0/0.
 
+    Examples
+    --------
     The round of ``one_round`` twice from Delta_0 = 256: a = 7/16, its fixed point is (95/8 + 35/64) / (9/16), and
     ``(49/256) 256 + (207/256) (190/9 + 35/36)``.
 
@@ -89,9 +101,19 @@ def delayed_step_sizes(num_steps: int, *, mu: float, gamma: float) -> Array:
     worst_case=lambda: poc._worst_cases.DECAYING_ROUNDS,
 )
 def decaying_steps_distance(
-    num_rounds, *, gamma, mu, L, local_steps, num_selected, sigma2, objective_gap, rho_diagonal, rho_tilde,
+    num_rounds,
+    *,
+    gamma,
+    mu,
+    L,
+    local_steps,
+    num_selected,
+    sigma2,
+    objective_gap,
+    rho_diagonal,
+    rho_tilde,
     initial_distance2,
-):  # fmt: skip
+):
     r"""Bound on ``E |w_T - w*|^2`` for steps ``1 / (mu (t + gamma))`` and ``T = tau R``, without bounded gradients.
 
     .. math::
@@ -99,6 +121,8 @@ def decaying_steps_distance(
         +\frac{2\sigma^2(\tau-1+1/m)}{\tau\rho\mu^2}\Big\}+\delta,\quad
         \delta=\frac{2\Gamma(\tilde\rho-\rho)}{\mu(1+\rho)}
 
+    Examples
+    --------
     With mu = 1, L = 2, tau = 2, gamma = 8, rho = 1, rho_tilde = 3, m = 2: delta = 10, the second number is
     ``16 * 5 * 2 + 7 (1 + 1/2) = 341/2``, and the bounds after four rounds are ``8 (48 - 10) / 16 + 10`` from 48 and
     ``341/32 + 10`` from 12.
@@ -137,15 +161,27 @@ def decaying_steps_distance(
     worst_case=lambda: poc._worst_cases.AVERAGED_ROUNDS,
 )
 def averaged_rounds_gap(
-    num_rounds, *, step_size, mu, L, num_selected, local_steps, sigma2, objective_gap, rho_diagonal, rho_tilde,
+    num_rounds,
+    *,
+    step_size,
+    mu,
+    L,
+    num_selected,
+    local_steps,
+    sigma2,
+    objective_gap,
+    rho_diagonal,
+    rho_tilde,
     initial_distance2,
-):  # fmt: skip
+):
     r"""Bound on ``E F(w~) - F*`` of the mean of R >= 1 rounds' starting models with weights ``c^(-tau r)``.
 
     .. math::
         \frac{\mu\Delta_0}{2\rho\theta}\cdot\frac{c^{\tau R}}{1-c^{\tau R}}
         +\Gamma\Big(\frac{\tilde\rho}{\rho\theta}-1\Big)+\frac{\eta\sigma^2(1-(1-1/m)/A)}{2\rho\theta}
 
+    Examples
+    --------
     The round of ``one_round``: c^tau = 9/16, theta = 2/7. Two rounds from Delta_0 = 50 give
     ``50 (7/4) (81/175) + 5 (3 * 7/2 - 1) + (7/4) (5/4)``, that is 81/2 + 95/2 + 35/16.
 

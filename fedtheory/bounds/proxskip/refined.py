@@ -29,6 +29,8 @@ def refined_fixed_step_potential(num_steps, *, step_size, mu, L, probability, in
 
     T steps attain the bound if ``q^2 >= 1 - p^2``.
 
+    Examples
+    --------
     With mu = 1, L = 4, gamma = 1/4 and p = 1/2, q^2 = 9/16 is below 3/4. With p = 1 the rate is q^2: after two steps
     the bound is ``(81/256) (240 + 256/16)``.
 

@@ -26,6 +26,8 @@ def fixed_step_potential(num_steps, *, step_size, mu, L, probability, initial_di
 
     The x_k are the clients' models, means are over the clients, gamma is ``step_size``, and E_0 is ``control_error2``.
 
+    Examples
+    --------
     With mu = 1, gamma = 1/4 and p = 1/2 both rates are 3/4; after two steps the bound is ``(9/16) (12 + 16/4)``.
 
     >>> fixed_step_potential(2, step_size=1 / 4, mu=1, L=4, probability=1 / 2, initial_distance2=12, control_error2=16)

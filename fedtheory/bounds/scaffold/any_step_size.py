@@ -28,6 +28,8 @@ def one_round(distance2, *, control_error2, step_size, mu, L, local_steps):
         &C_k=\sum_{i<k}c^i,\quad C=C_\tau,\quad c=1-\eta\mu,\quad\beta=\frac{2c}{\eta(L-\mu)}-1
         \end{aligned}
 
+    Examples
+    --------
     With mu = 1, L = 4, eta = 1/8 and tau = 2: c = 7/8, C = 15/8 and beta = 11/3. The lags 1/8 and 1 give kappa =
     (1/64 + (1/64 + 1) 3/11)/4 = 103/1408. From distance 4096 and E = 22528: ``2401/4096 * 4096 + 103/1408 * 22528/16``.
 

@@ -32,6 +32,8 @@ def fixed_step_potential(num_rounds, *, step_size, mu, L, local_steps, initial_d
 
     E is ``control_error2``. Clients ``F_k = mu/2 |w - w*|^2`` with exact control variates attain the bound.
 
+    Examples
+    --------
     With eta = 1/8, mu = 1 and tau = 2, c = 7/8; after one round the bound is ``(7/8)^4 (3840 + 4096/16)``.
 
     >>> fixed_step_potential(1, step_size=1 / 8, mu=1, L=4, local_steps=2, initial_distance2=3840, control_error2=4096)

@@ -30,6 +30,8 @@ def option_one_round(distance2, *, control_error2, step_size, mu, L, local_steps
 
     c and beta are those of ``one_round``. Option I converges only for much shorter steps than Option II.
 
+    Examples
+    --------
     With mu = 1, L = 4, eta = 1/8 and tau = 2: c = 7/8, beta = 11/3 and d = (0, 7/8). From a distance of 4096 and
     E = 11264 the bound is ``2401/4096 * 4096 + (1/64) (3/11) (49/64) 11264``.
 

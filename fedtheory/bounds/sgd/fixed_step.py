@@ -22,6 +22,8 @@ def fixed_step_distance(num_steps, *, step_size, mu, L, num_selected, zeta2, ini
         q^T\Delta_0+(1-q^T)\frac{\eta\zeta^2}{m\mu(2-\eta L)},\quad q=k+\frac{a^2}{1-k},\ k=\frac{\eta(L-\mu)}2,\
         a=1-\frac{\eta(L+\mu)}2
 
+    Examples
+    --------
     With mu = 1, L = 3, eta = 1/2: k = 1/2, a = 0 and q = 1/2. The floor for zeta2 = 8 is ``4/(2 - 3/2) = 8``, and the
     bound is ``(1/4) 40 + (3/4) 8``.
 

@@ -27,6 +27,8 @@ def local_steps_round(distance2, *, step_size, mu, L, local_steps, zeta2):
 
     It is at most ``fedavg.one_round``, which has ``2 L Gamma`` in place of zeta2.
 
+    Examples
+    --------
     With mu = 1, L = 3, eta = 1/4 and tau = 2: c = 3/4, beta = 2 and d = (0, 3/4). From Delta = 256 with zeta2 = 42 the
     bound is ``(81/256) 256 + (1/16) 42/2 (9/16 - (9/16)/4) = 81 + 567/1024``.
 

@@ -40,6 +40,8 @@ def drawn_step(distance2, *, step_size, mu, L, num_selected, zeta2):
 
     For m = 1 the bound is tight. It is concave in Delta, so that it also holds for expected distances.
 
+    Examples
+    --------
     With mu = 1, L = 3, eta = 1/4: k = 1/4, a = 1/2. With Delta = 4 and zeta2 = 9 the radicand is ``1 + 9/16``, and the
     bound is ``(1/4 * 2 + 5/4)^2``.
 
@@ -68,6 +70,8 @@ def subset_step(distance2, *, step_size, mu, L, num_clients, num_selected, zeta2
 
     For m > 1 the worst case is smaller than the bound.
 
+    Examples
+    --------
     With mu = 1, L = 3, eta = 1/4: k = 1/4, a = 1/2. For K = 5 clients and m = 2, alpha = 3/8. With Delta = 4 and zeta2
     = 24 the radicand is ``1 + 9/16``, and the bound is ``(1/4 * 2 + 5/4)^2``.
 

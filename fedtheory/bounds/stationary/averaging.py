@@ -24,6 +24,8 @@ def averaging_distance(num_rounds, *, step_size, mu, L, local_steps, stationary_
 
     If clients take different numbers of steps, tau is the smallest.
 
+    Examples
+    --------
     >>> averaging_distance(2, step_size=1 / 4, mu=1, L=3, local_steps=1, stationary_distance2=256)
     81.0
     """

@@ -47,6 +47,8 @@ def inconsistency(surrogate_gradient2, *, chi2, beta2, kappa2):
 
     At a stationary point of the surrogate it is ``chi2 kappa2``, half of the printed value; two parabolas attain it.
 
+    Examples
+    --------
     With ``|grad F~|^2 = 3``, chi2 = 3, beta2 = 2 and kappa2 = 1: ``3 + 3 (3 + 1) + 2 (3 * 3 * 4)^(1/2)``.
 
     >>> inconsistency(3, chi2=3, beta2=2, kappa2=1)
