@@ -47,11 +47,6 @@ def test_drawn_priority_clients_hide_the_first_step_up_to_two_hundred_twenty_sev
     assert (worst.measured, worst.predicted) == (Q(1, 128), Q(16, 9 * 228))
 
 
-def test_moving_indicators_lose_the_included_client_at_the_end_of_the_round():
-    worst = examine(CLAIMS["fedalign:equation-16"]).worst
-    assert (worst.measured, worst.predicted) == (0, Q(1, 8))
-
-
 def one_step(bound, most_draws):
     """Return a check of a one-step bound: at arbitrary short steps, or with drawn priority clients."""
     if most_draws:
