@@ -13,7 +13,7 @@ from fedtheory.claims.catalogue import known_claims
 from fedtheory.theorem.bound import is_bound
 from fedtheory.theorem.claims import Claim
 from fedtheory.verification.instances import regression_examples, replay
-from fedtheory.verification.renderings import detects, escaped, verdict_text
+from fedtheory.verification.renderings import detects, escaped, text_of
 
 HEAD = "| Claim | Paper | Kind | Verdict | Ratio | Detects |\n| --- | --- | --- | --- | --: | --: |\n"
 STRAINED, NEARLY, ATTAINED = 0.5, 0.95, 0.99
@@ -45,7 +45,7 @@ def row(claim: Claim, homes: Mapping[Any, str]) -> str:
         f'{title}<span class="more"><br>{more}</span>',
         _paper(claim),
         claim.kind,
-        f"{verdict_text(found)}{'' if found['as_expected'] else ', **unexpected**'}{reason}",
+        f"{text_of(found)}{'' if found['as_expected'] else ', **unexpected**'}{reason}",
         ratio(claim),
         detects(found),
     )

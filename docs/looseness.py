@@ -89,9 +89,20 @@ ALIGNED_ROUND = CLASS | {"num_steps": 2, "local_steps": 2, "G2": Q(1), "sigma2":
 AT_OPTIMUM = {"mu": Q(1, 10), "L": Q(1), "distance2": Q(1), "zeta2": Q(1)}
 CONTROLLED = {"mu": Q(1, 10), "L": Q(1), "step_size": Q(1, 4), "distance2": Q(1), "control_error2": Q(1)}
 CONTROLLED_RUN = {"initial_distance2" if name == "distance2" else name: value for name, value in CONTROLLED.items()}
+NOISY = {name: value for name, value in CONTROLLED_RUN.items() if name != "L"} | {
+    "num_steps": 1,
+    "probability": Q(1, 2),
+}
 CLASS_OF_CURVATURES = {"mu": Q(1, 10), "L": Q(1)}
 CONVEX = {"L": Q(1), "step_size": Q(1, 8)}
 COMPRESSED = {"mu": Q(1, 10), "L": Q(1), "compression_error": Q(1, 2)}
+EF21 = COMPRESSED | {
+    "client_L": Q(1),
+    "step_size": Q(1, 4),
+    "num_rounds": 2,
+    "initial_gap": Q(1),
+    "memory_error2": Q(1),
+}
 
 
 class Case(NamedTuple):
@@ -293,11 +304,13 @@ CASES = (
         for tau in (2, 4)
     ),
     Case(fedsplit.split_round, "$s = 1$", CLASS_OF_CURVATURES | {"distance2": Q(1), "step_size": Q(1)}),
-    Case(
-        ef21.polyak_gap,
-        r"2 rounds, $\eta = \frac14$, $s = \frac12$, $G_0 = 1$",
-        COMPRESSED
-        | {"client_L": Q(1), "step_size": Q(1, 4), "num_rounds": 2, "initial_gap": Q(1), "memory_error2": Q(1)},
+    *(
+        Case(
+            bound,
+            r"2 rounds, $\eta = \frac14$, $s = \frac12$, $G_0 = 1$",
+            {name: value for name, value in EF21.items() if name in bound.domains},
+        )
+        for bound in (ef21.average_gradient, ef21.polyak_gap)
     ),
     *(
         Case(
@@ -310,6 +323,24 @@ CASES = (
             (ps.refined_fixed_step_potential, 2, 0),
             (ps.refined_fixed_step_potential, 2, 1),
         )
+    ),
+    Case(
+        ps.stochastic_potential,
+        r"a step, $\gamma = \frac14$, $p = \frac12$, $A = 2$, $C = 1$",
+        NOISY | {"growth": Q(2), "noise_floor": Q(1)},
+    ),
+    Case(
+        ps.corrected_potential,
+        r"a step, $\gamma = \frac14$, $p = \frac12$, $A = B = 2$, $A' = \frac12$, $B' = \frac14$, $W = 4$, $s = 1$",
+        NOISY
+        | {
+            "growth": Q(2),
+            "memory_share": Q(2),
+            "memory_growth": Q(1, 2),
+            "memory_rate": Q(1, 4),
+            "memory_weight": Q(4),
+        }
+        | {"noise_floor": Q(0), "memory_floor": Q(0), "initial_memory_error": Q(1)},
     ),
     *(
         Case(bound, rf"{words}, $s = \frac12$", COMPRESSED | {"step_size": eta, "potential": Q(1)})

@@ -96,7 +96,6 @@ def test_each_kind_of_thing_has_an_example() -> None:
         "fedtheory/claims",
         "fedtheory/selection",
         "fedtheory/federation",
-        "fedtheory/worst_case",
         "fedtheory/worst_case/function_classes",
     )
     assert {str(Path(path).parent) for path in examples()} == {*kinds, "studies"}
@@ -115,7 +114,7 @@ def test_with_the_examples_in_a_copy_no_test_fails_and_what_is_missing_is_named(
     done = asked(copy, "pytest", *options, *new, *SCANNING)
     assert done.returncode == 0, done.stdout[-20_000:]
     told = [line for line in done.stdout.splitlines() if line.startswith("SKIPPED")]
-    # No test asks more of a loss, a worst case or a claim than its own doctest or its verdict.
+    # No test asks more of a loss or a claim than its own doctest or its verdict.
     wanted = ("contraction_gap__derived", "SmallestLoss", "step_size_and")
     assert [name for name in wanted if not any(name in line for line in told)] == []
 

@@ -72,7 +72,7 @@ def test_verify_leaves_with_zero_when_every_verdict_is_expected(
     assert main(["verify"]) == 0
     shown = capsys.readouterr().out
     assert all(key in shown for key in known)
-    assert "2 claims: 1 holds, 1 fails; 0 not as expected" in " ".join(shown.split())
+    assert "2 claims: 1 holds; 1 refuted, as documented; 0 not as expected" in " ".join(shown.split())
 
 
 def test_verify_leaves_with_one_when_a_verdict_is_unexpected(
@@ -99,7 +99,7 @@ def test_a_check_that_raises_stops_neither_the_other_verdicts_nor_the_file(
     assert main(["verify", "--json", str(file)]) == 1
     shown = capsys.readouterr().out
     assert f"{first}: error: LookupError: no such matrix (" in shown
-    assert "2 claims: 1 fails, 1 error; 1 not as expected" in " ".join(shown.split())
+    assert "2 claims: 1 refuted, as documented; 1 error; 1 not as expected" in " ".join(shown.split())
     written = json.loads(
         file.read_text(encoding="utf-8"), parse_constant=lambda name: pytest.fail(f"{name} is not JSON")
     )

@@ -17,23 +17,6 @@ from typing import IO, Any
 
 from fedtheory._support.wording import plain, truncate
 
-__all__ = [
-    "LOCK",
-    "OtherFileError",
-    "as_path",
-    "deliver",
-    "json_bytes",
-    "locked",
-    "number_of_word",
-    "parsed_json",
-    "place",
-    "publish",
-    "published",
-    "read_bytes",
-    "read_json",
-    "regular",
-]
-
 
 class OtherFileError(ValueError):
     """Why a file is not the expected one, as a clause that follows its name."""

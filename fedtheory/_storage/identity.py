@@ -35,8 +35,6 @@ import numpy as np
 from fedtheory._storage import STARTED
 from fedtheory._storage.provenance import code_version, processor
 
-__all__ = ["UnidentifiedError", "identities", "source_digest"]
-
 _STANDARD = Path(sysconfig.get_path("stdlib")).resolve()
 _LIBRARIES = ("numpy", "scipy", "numba")
 _ATOMS = (type(None), bool, int, float, complex, str, bytes, Fraction, range)

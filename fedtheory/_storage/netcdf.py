@@ -20,8 +20,6 @@ from fedtheory._support.wording import plain, truncate
 if TYPE_CHECKING:
     from xarray import Dataset, Variable
 
-__all__ = ["dataset_bytes", "file_bytes", "read_dataset", "read_file"]
-
 _MAGIC = b"CDF\x02"
 # All other attributes remain attributes.
 _DECODED: dict[str, Any] = {"mask_and_scale": False, "decode_times": False}

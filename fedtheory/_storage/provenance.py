@@ -6,8 +6,6 @@ import platform
 from functools import lru_cache
 from pathlib import Path
 
-__all__ = ["code_version", "processor", "provenance", "release"]
-
 # Entries of /proc/cpuinfo that determine the instructions which compilers choose.
 _MODEL = ("vendor_id", "cpu family", "model", "CPU implementer", "CPU part")
 # Settings of Numba that replace the processor.

@@ -12,8 +12,6 @@ from typing import Any
 
 from fedtheory._support.wording import format_value, plain
 
-__all__ = ["first_sentence", "say", "show_table", "table_lines", "warn"]
-
 # Width of lines that are not written to a terminal.
 _WIDEST = 10_000
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from fedtheory._support.jit import compiled_with_reordering
 
-__all__ = ["power"]
-
 _LN2, _LOG2E = log(2.0), 1 / log(2.0)
 _TAYLOR = tuple(1 / factorial(i) for i in range(14))
 

@@ -13,8 +13,6 @@ import numba
 
 from fedtheory.errors import CacheWarning
 
-__all__ = ["compiled", "compiled_for", "compiled_with_reordering", "inlined", "is_compiled", "jitable"]
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 _ALWAYS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 # Long sums may be reordered and products fused, so that they are vectorized. NaN and infinities keep their meaning.

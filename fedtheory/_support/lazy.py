@@ -9,8 +9,6 @@ from typing import Any, NoReturn
 
 import lazy_loader
 
-__all__ = ["UnknownAttributeError", "attach", "unknown_in"]
-
 # What others call the functions of this package.
 _SYNONYMS = {"fedavg": ("run", "simulate", "simulation", "train"), "hunt": ("falsify", "search")}
 

@@ -9,8 +9,6 @@ from contextvars import ContextVar
 from datetime import timedelta
 from typing import Any, TypeVar
 
-__all__ = ["Report", "announced", "followed", "reported", "unannounced"]
-
 Item = TypeVar("Item")
 Report = Callable[..., None]
 

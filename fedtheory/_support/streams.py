@@ -9,8 +9,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["block_sigint", "check_stdout", "flush_stdout", "sentence", "to_devnull"]
-
 
 def check_stdout() -> None:
     """Raise OSError if standard output was closed at the start; without standard error messages are discarded."""

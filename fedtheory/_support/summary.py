@@ -7,8 +7,6 @@ from typing import Any, Protocol, final
 
 from fedtheory._support.wording import format_value, plain
 
-__all__ = ["Displayed", "Summary", "html_table", "short_text"]
-
 _WIDEST = 100
 
 

@@ -5,8 +5,6 @@ from collections.abc import Callable
 from functools import cache, wraps
 from typing import Any, ParamSpec, TypeVar
 
-__all__ = ["pinned"]
-
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
 

@@ -20,14 +20,13 @@ Mask = npt.NDArray[np.bool_]
 RNGLike = int | np.random.SeedSequence | np.random.Generator
 """A source of randomness: a seed, a SeedSequence, or a Generator."""
 
-
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 def names(function: Callable[P, R]) -> Callable[P, R]:
     """Make the TypeError for an unknown argument name a similar argument."""
-    parameters = inspect.signature(function).parameters
+    parameters = [name for name in inspect.signature(function).parameters if name != "self"]
 
     @functools.wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -111,12 +110,8 @@ def exact(name: str, value: Any, ndim: int) -> npt.NDArray[Any]:
         return array(name, raw, ndim=ndim)
     plain = [isinstance(entry, int | Fraction) and not isinstance(entry, bool) for entry in raw.flat]
     if not all(plain) or raw.ndim != ndim:
-        wanted = f"be an array of numbers of {ndim} dimension{'s' * (ndim != 1)}"
-        message = (
-            f"{name} must {wanted}, got objects of shape {raw.shape}"
-            if raw.ndim
-            else f"{name} must {wanted}, got {truncate(value)}"
-        )
+        got = f"objects of shape {raw.shape}" if raw.ndim else truncate(value)
+        message = f"{name} must be an array of numbers of {ndim} dimension{'s' * (ndim != 1)}, got {got}"
         raise TypeError(message)
     return raw
 

@@ -7,8 +7,6 @@ from zlib import crc32
 
 import numpy as np
 
-__all__ = ["LongTuple", "to_fraction", "to_tuples"]
-
 _SHOWN = 8
 
 

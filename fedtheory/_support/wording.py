@@ -8,9 +8,6 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Dec
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["format_number", "format_pair", "format_value", "outward", "plain", "short_exponent", "suggest", "truncate"]
-
-
 # Names of arguments in other libraries and papers.
 _SYNONYMS = {
     "step_size": ("lr", "learning_rate", "local_lr", "client_lr", "lr_client", "eta", "eta_l", "stepsize"),

@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING
 from fedtheory._support import lazy
 
 __getattr__, __dir__, __all__ = lazy.attach(
-    __name__,
-    submod_attrs={
-        "functions": ["geometric", "maximum", "mean", "short_of_one", "square_root", "total"],
-    },
+    __name__, submod_attrs={"functions": ["geometric", "maximum", "mean", "short_of_one", "square_root", "total"]}
 )
 
 if TYPE_CHECKING:

@@ -1,6 +1,7 @@
-r"""EF21 (Richtarik, Sokolov, Fatkhullin 2021) under the Polyak-Lojasiewicz condition."""
+r"""EF21 (Richtarik, Sokolov, Fatkhullin 2021) for smooth losses, and under the Polyak-Lojasiewicz condition."""
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 from fedtheory import worst_case
@@ -14,7 +15,7 @@ from fedtheory.theorem.paper import FEDTHEORY, Paper
 from fedtheory.theorem.symbols import CURVATURE, GRADIENT2, Symbol
 from fedtheory.theorem.worst_case_problem import WorstCaseProblem
 
-__all__ = ["PAPER", "polyak_gap"]
+__all__ = ["PAPER", "average_gradient", "polyak_gap"]
 
 PAPER = Paper(
     key="ef21",
@@ -47,6 +48,11 @@ _ASSUMES = (
     Hypothesis("clients and server run EF21", of_run=method_is("EF21")),
     Hypothesis("E |C(v) - v|^2 <= s^2 |v|^2 with s < 1", lambda compression_error: (compression_error, "<", 1)),
 )
+_STEPS = Hypothesis(
+    "(step_size client_L s)^2 <= (1 - step_size L) (1 - s)^2",
+    lambda eta, L, K, s: ((eta * K * s) ** 2, "<=", (1 - eta * L) * (1 - s) ** 2),
+    ("step_size", "L", "client_L", "compression_error"),
+)
 _POLYAK = Hypothesis("|grad F(w)|^2 >= 2 mu (F(w) - F*)")
 _POLYAK_STEPS = Hypothesis(
     "(step_size client_L s)^2 <= (1 - step_size L) (1 - s) (1 - s - step_size mu)",
@@ -59,20 +65,72 @@ _FLATTER = Hypothesis(
 
 
 def _solve(bound: Bound, given: Mapping[str, Any]) -> Any:
-    """Solve for one strongly convex client, who satisfies the Polyak-Lojasiewicz condition."""
+    """Solve for one client, who is strongly convex if the bound has mu, and otherwise need not be convex."""
     p, s = worst_case.Problem(), given["compression_error"]
-    f = p.function(given["mu"], given["L"])
+    f = p.function(given.get("mu", -given["L"]), given["L"])
     best, w, memory = f.minimizer(), p.point("w"), p.point("memory")
     p.at_most(f.value(w) - f.value(best), given["initial_gap"], "initial_gap")
     p.at_most((memory - f.gradient(w)).square, given["memory_error2"], "memory_error2")
+    squares = []
     for _ in range(given["num_rounds"]):
+        squares.append(f.gradient(w).square)
         w = w - given["step_size"] * memory
         memory = memory + p.compressed(f.gradient(w) - memory, s**2)
-    p.maximize(f.value(w) - f.value(best))
+    p.maximize(
+        f.value(w) - f.value(best) if "mu" in given else Fraction(1, len(squares)) * sum(squares[1:], squares[0])
+    )
     return p.solve()
 
 
 _LAWS = {"num_rounds": lambda c: c.whole(1, 2), "client_L": lambda c: c["L"]}
+# The longest step size of the hypothesis is rational.
+_SMOOTH_LAWS = _LAWS | {
+    "num_rounds": lambda c: c.whole(2, 3),
+    "root": lambda c: c.tenths(1, 9),
+    "compression_error": lambda c: c["root"] / (1 + c["root"] - c["root"] ** 2),
+    "step_size": lambda c: c.share() * (1 - c["root"] ** 2) / c["L"],
+}
+
+
+@states(
+    FEDTHEORY,
+    "EF21 for smooth losses",
+    related=(PAPER, "Theorem 1"),
+    form="refined",
+    left=LeftSide("squared gradient", "1/T sum_{t<T} E |grad F(w_t)|^2", model="all", over=("selection",)),
+    assumes=(*_ASSUMES, _STEPS),
+    schemes=FULL_PARTICIPATION,
+    options=("method",),
+    worst_case=WorstCaseProblem(
+        _solve, _SMOOTH_LAWS, 1.1, "the last memories in the bound have no effect on the gradients", num_draws=20
+    ),
+)
+def average_gradient(num_rounds, *, step_size, L, client_L, compression_error, initial_gap, memory_error2):
+    r"""Bound on ``1/T sum_{t<T} E |grad F(w_t)|^2``, as in the theorem but for longer steps; no F_k need be convex.
+
+    .. math::
+        \frac{2(F(w_0)-F^*)}{\eta T}+\frac{G_0}{(1-s)T}
+
+    The theorem has ``eta <= 1/(L + client_L s/(1 - s))``.
+
+    Notes
+    -----
+    With ``omega = eta/(2 (1 - s))``, ``eta/2 + s omega = omega``. By the inequalities of ``polyak_gap``, ``F - F* +
+    omega G`` decreases by at least ``eta/2 |grad F|^2`` in a round.
+
+    Examples
+    --------
+    With eta = 1/2, s = 1/2 and T = 2: ``2 * 2/(1/2 * 2) + 3/(1/2 * 2)``.
+
+    >>> average_gradient(
+    ...     2, step_size=1 / 2, L=1, client_L=1, compression_error=1 / 2, initial_gap=2, memory_error2=3
+    ... )
+    7.0
+    """
+    return {
+        "initial": 2 * initial_gap / (step_size * num_rounds),
+        "memories": memory_error2 / ((1 - compression_error) * num_rounds),
+    }
 
 
 @states(

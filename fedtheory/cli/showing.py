@@ -15,6 +15,7 @@ from fedtheory.cli.refusals import known_in, program, refuse, refuse_below
 from fedtheory.formal import PRINTED
 from fedtheory.theorem.bound import Bound
 from fedtheory.theorem.claims import Claim
+from fedtheory.theorem.findings import verdict_text
 from fedtheory.theorem.letters import inequality
 from fedtheory.theorem.paper import BASES
 from fedtheory.theorem.setting import SETTINGS, obstacle, setting_of
@@ -71,7 +72,12 @@ def _list_for(words: list[str], bounds: Mapping[str, Bound]) -> int:
 def _claims(pattern: str, known: Mapping[str, Claim]) -> list[dict[str, Any]]:
     named = {key: claim for key, claim in known.items() if _named(pattern, key, claim.title)}
     return [
-        {"claim": claim.key, "title": claim.title, "expected": claim.expected, "kind": claim.kind}
+        {
+            "claim": claim.key,
+            "title": claim.title,
+            "expected": verdict_text(claim.expected, as_expected=True),
+            "kind": claim.kind,
+        }
         for key, claim in sorted(named.items(), key=lambda item: _rank(pattern, _as_number(item[0]), item[1].title))
     ]
 

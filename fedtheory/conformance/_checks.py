@@ -6,7 +6,7 @@ import random
 import unittest
 import warnings
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Generic, ParamSpec, final
@@ -15,6 +15,7 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.progress import announced
+from fedtheory._support.validate import Array
 from fedtheory._support.wording import truncate
 from fedtheory.conformance.results import Conformance, Failure
 
@@ -45,13 +46,7 @@ class Failed(Exception):
 
 
 def ask(function: Callable[..., Any], *args: Any, case: Mapping[str, Any]) -> Any:
-    """Call a user's function; any exception becomes ``Failed``, with the case.
-
-    >>> ask(lambda: 1 / 0, case={})
-    Traceback (most recent call last):
-        ...
-    fedtheory.conformance._checks.Failed: raised ZeroDivisionError: division by zero
-    """
+    """Call a user's function; any exception becomes ``Failed``, with the case."""
     try:
         return function(*args)
     except Failed:  # the function received a function that detected a failure
@@ -60,6 +55,19 @@ def ask(function: Callable[..., Any], *args: Any, case: Mapping[str, Any]) -> An
         raise Failed(f"raised {format_error(error)}", **case) from error
     except SystemExit as error:
         raise Failed(f"raised {type(error).__name__}, which ends the program", **case) from error
+
+
+def numbers(answer: Any, shape: tuple[int, ...], case: Mapping[str, Any]) -> Array:
+    """Return a user's answer as finite numbers of a shape; raise ``Failed`` if it is something else."""
+    try:
+        found = np.array(list(answer) if isinstance(answer, Iterable) else answer, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise Failed(f"must return numbers, got {truncate(answer)}", **case) from error
+    if found.shape != shape:
+        raise Failed(f"must return numbers of shape {shape}, got shape {found.shape}", **case)
+    if not np.isfinite(found).all():
+        raise Failed(f"must return finite numbers, got {found.tolist()}", **case)
+    return found
 
 
 def format_error(error: BaseException) -> str:
@@ -128,12 +136,7 @@ class Check:
 
 
 def excused(checks: Sequence[Check], exceptions: Mapping[str, str] | None) -> list[Check]:
-    """Skip the excepted checks.
-
-    >>> made = [Check("range", list), Check("law", list)]
-    >>> [check.excuse for check in excused(made, {"law": "it is not known"})]
-    ['', 'it is not known']
-    """
+    """Skip the excepted checks."""
     given = {} if exceptions is None else exceptions
     validate.instance("exceptions", given, Mapping, "a mapping from checks to reasons")
     names = [check.name for check in checks]
@@ -171,11 +174,7 @@ class Kit(Generic[P]):
 
 
 def conformance(subject: str, checks: Sequence[Check]) -> Conformance:
-    """Run checks in their order; if the code does not run at all, only the first one.
-
-    >>> conformance("draw", [Check("range", list), Check("law", list, "it is not known")]).checks
-    ('range',)
-    """
+    """Run checks in their order; if the code does not run at all, only the first one."""
     made: list[str] = []
     failures: list[Failure] = []
     for check in checks:
@@ -192,29 +191,21 @@ def conformance(subject: str, checks: Sequence[Check]) -> Conformance:
     return Conformance(subject, tuple(made), tuple(failures), excepted)
 
 
-def at_level(
-    work: Callable[[np.random.SeedSequence, float], None], name: str, seeds: np.random.SeedSequence, level: float
-) -> None:
-    """Run a check with its own seeds."""
-    work(seeds_of(seeds, name), level)
+def seeded(works: Mapping[str, Callable[..., Any]], seeds: np.random.SeedSequence, *level: float) -> list[Check]:
+    """Return checks by name, each of which takes its own seeds, and a level if there is one."""
+    return [
+        Check(name, lambda name=name, work=work: work(seeds_of(seeds, name), *level))  # type: ignore[misc]
+        for name, work in works.items()
+    ]
 
 
 def seeds_of(rng: np.random.SeedSequence, name: str) -> np.random.SeedSequence:
-    """Return seeds for one check that do not depend on which other checks are run.
-
-    >>> seeds = np.random.SeedSequence(2)
-    >>> seeds_of(seeds, "box").spawn_key == seeds_of(seeds, "ties").spawn_key
-    False
-    """
+    """Return seeds for one check that do not depend on which other checks are run."""
     return np.random.SeedSequence(rng.entropy, spawn_key=(*rng.spawn_key, zlib.crc32(name.encode())))
 
 
 def named(value: Any) -> str:
-    """Return the name of a user's function, or its printed form.
-
-    >>> named(len), named(3)
-    ('len', '3')
-    """
+    """Return the name of a user's function, or its printed form."""
     name = getattr(value, "__qualname__", None)
     return name.rpartition("<locals>.")[2] if isinstance(name, str) else truncate(value)
 

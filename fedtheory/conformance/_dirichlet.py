@@ -12,11 +12,9 @@ import numpy as np
 
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import truncate
-from fedtheory.conformance._checks import Failed, ask, children, generator
+from fedtheory.conformance._checks import Failed, ask, children, generator, numbers
 from fedtheory.statistics.evidence import against_law, rejects
 from fedtheory.statistics.law import Law
-
-__all__ = ["NUM_RANDOM", "SharesMade", "shares_checks"]
 
 _CELLS, _NUM_CLASSES, _SMALL = 16, 10, 1e-4
 Made = Callable[[np.random.SeedSequence, float], Any]
@@ -33,12 +31,7 @@ class SharesMade(NamedTuple):
         """Call the function and validate the shares, which must be at least 0 and sum to 1."""
         given = {"concentration": concentration, "num_classes": _NUM_CLASSES, "num_clients": num_clients}
         answer = ask(self.function, *given.values(), generator(seeds), case=given)
-        try:
-            shares = np.asarray(answer, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise Failed(f"must return shares, got {truncate(type(answer))}", **given) from error
-        if shares.shape != (num_clients, _NUM_CLASSES):
-            raise Failed(f"shares must have shape {(num_clients, _NUM_CLASSES)}, got {shares.shape}", **given)
+        shares = numbers(answer, (num_clients, _NUM_CLASSES), given)
         if not (shares >= 0).all() or np.abs(shares.sum(axis=1) - 1).max() > 1e-9:
             raise Failed(f"shares of a client must be at least 0 with the sum 1, got {truncate(shares[0])}", **given)
         return shares

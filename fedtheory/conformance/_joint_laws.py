@@ -19,8 +19,6 @@ from fedtheory.selection.size_weighted import SizeWeighted
 from fedtheory.selection.uniform import Uniform
 from fedtheory.statistics.law import Law
 
-__all__: list[str] = []
-
 
 @singledispatch
 def joint_law(strategy: object, weights: Array, losses: Array) -> Law[Selection]:

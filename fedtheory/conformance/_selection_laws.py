@@ -12,13 +12,11 @@ import numpy.typing as npt
 from fedtheory._support.validate import Array
 from fedtheory.conformance._checks import Failed
 from fedtheory.conformance._joint_laws import joint_law
-from fedtheory.conformance._selections import Case, Cases, Draw, Subject, cases
+from fedtheory.conformance._selections import Case, Cases, Subject, cases
 from fedtheory.sampling.cohorts import Selection
 from fedtheory.selection.rules import Strategy
 from fedtheory.statistics.evidence import against_equality, against_law, against_mean, mixed, rejects
 from fedtheory.statistics.law import Law
-
-__all__ = ["RandomCheck", "checks", "grown"]
 
 _SECONDS = 5.0
 """Seconds of drawing for one case; slow code gets fewer draws at the same level."""
@@ -53,10 +51,6 @@ def grown(num_draws: int) -> Iterator[int]:
         yield size
 
 
-def _drawn(draw: Draw, rng: np.random.Generator, size: int) -> list[Selection]:
-    return [draw(rng) for _ in range(size)]
-
-
 def _relabeling(
     subject: Subject, some: Sequence[Case], num_draws: int, seeds: np.random.SeedSequence, level: float
 ) -> None:
@@ -75,8 +69,9 @@ def _equal_under(
     first: list[Selection] = []
     second: list[Selection] = []
     for size in grown(most):
-        first += _drawn(draw, rngs[0], size)
-        second += [tuple(sorted(int(order[j]) for j in chosen)) for chosen in _drawn(renamed, rngs[1], size)]
+        first += [draw(rngs[0]) for _ in range(size)]
+        drawn = [renamed(rngs[1]) for _ in range(size)]
+        second += [tuple(sorted(int(order[j]) for j in chosen)) for chosen in drawn]
         if rejects(_different(first, second, case.num_clients), level):
             k, one, two = _most_different(first, second, case.num_clients)
             sentence = (
@@ -130,7 +125,7 @@ def _many(subject: Subject, like: Any, most: int, seeds: np.random.SeedSequence,
     draw, rng = subject.prepare(case), np.random.default_rng(seeds.spawn(1)[0])
     copies = np.empty((0, _MANY))
     for size in grown(most):
-        drawn = [np.bincount(clients, minlength=_MANY) for clients in map(list, _drawn(draw, rng, size))]
+        drawn = [np.bincount(list(draw(rng)), minlength=_MANY) for _ in range(size)]
         copies = np.concatenate([copies, np.minimum(drawn, upper)])
         evidence = against_mean(copies, np.minimum(expected, upper), 0.0, upper)
         if rejects(mixed(list(evidence.T)), level):
@@ -146,7 +141,7 @@ def _has_law(
     draw, rng = subject.prepare(case), np.random.default_rng(seeds.spawn(1)[0])
     chosen: list[Selection] = []
     for size in grown(most):
-        chosen += _drawn(draw, rng, size)
+        chosen += [draw(rng) for _ in range(size)]
         if rejects(_unlike(chosen, law, case.num_clients), level):
             raise Failed(_format_mismatch(chosen, law), **case.given)
 

@@ -11,22 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support.validate import Array, Mask
-from fedtheory.conformance._checks import (
-    Failed,
-    ask,
-    children,
-    generator,
-    leaves_inputs,
-    named,
-    other_randomness,
-    same_generator,
-)
+from fedtheory.conformance import _checks
+from fedtheory.conformance._checks import Failed, ask, children, generator, named
 from fedtheory.engine.play import Played, play_round
 from fedtheory.sampling.cohorts import Selection
 from fedtheory.selection.availability import update_weights
 from fedtheory.selection.rules import Rules, Strategy, checked_strategy, client_numbers, rules_of
-
-__all__ = ["Case", "Cases", "Draw", "Sizes", "Subject", "cases", "checks", "played", "subject_of"]
 
 Draw = Callable[[np.random.Generator], Selection]
 """Function that draws the clients of one round, in increasing order with copies."""
@@ -181,16 +171,15 @@ def _shares(num_clients: int) -> Array:
     return shares.round(1 + len(str(num_clients)))
 
 
-def checks(
-    subject: Subject, known: Cases, sizes: Sizes, seeds: np.random.SeedSequence
-) -> dict[str, Callable[[], None]]:
+def checks(subject: Subject, known: Cases, sizes: Sizes, seeds: np.random.SeedSequence) -> dict[str, Callable[[], Any]]:
     """Return the checks by name."""
     usual = [known["plain"], known["equal weights"]]
     ties = [known[name] for name in ("all tied", "some tied", "all equal") if name in known]
     general = [*usual, known["negative"]]
     sound = partial(_sound, subject, sizes=sizes, seeds=seeds)
-    made: dict[str, Callable[[], None]] = {
-        **{name: partial(_runs, subject, known["plain"], seeds, n) for name, n in (("runs", 1), ("range", _NUM_SEEDS))},
+    made: dict[str, Callable[[], Any]] = {
+        "runs": partial(_run, subject, known["plain"], seeds, 1),
+        "range": partial(_run, subject, known["plain"], seeds, _NUM_SEEDS),
         "count": partial(sound, usual, only="count"),
         "duplicates": partial(sound, usual, only="duplicates"),
         "inputs": partial(_inputs, subject, general, seeds),
@@ -210,10 +199,6 @@ def checks(
         "own answers": subject.function is None,
     }
     return {name: work for name, work in made.items() if not left_out.get(name, False)}
-
-
-def _runs(subject: Subject, case: Case, seeds: np.random.SeedSequence, count: int) -> None:
-    _run(subject, case, seeds, count)
 
 
 def _run(subject: Subject, case: Case, seeds: np.random.SeedSequence, count: int) -> list[Selection]:
@@ -237,7 +222,7 @@ def _sound(subject: Subject, some: list[Case], sizes: Sizes, seeds: np.random.Se
 def _inputs(subject: Subject, some: list[Case], seeds: np.random.SeedSequence) -> None:
     for case in some:
         for seed in children(seeds, 5):
-            leaves_inputs(subject.function, {"rng": generator(seed), **case.given}, case.given)
+            _checks.leaves_inputs(subject.function, {"rng": generator(seed), **case.given}, case.given)
 
 
 def _own_answers(subject: Subject, case: Case, seeds: np.random.SeedSequence) -> None:
@@ -254,11 +239,11 @@ def _own_answers(subject: Subject, case: Case, seeds: np.random.SeedSequence) ->
 
 def _same_generator(subject: Subject, some: list[Case], seeds: np.random.SeedSequence) -> None:
     for case in some:
-        same_generator(subject.prepare(case), seeds, case.given)
+        _checks.same_generator(subject.prepare(case), seeds, case.given)
 
 
 def _other_randomness(subject: Subject, case: Case, seeds: np.random.SeedSequence) -> None:
-    other_randomness(subject.prepare(case), seeds, case.given)
+    _checks.other_randomness(subject.prepare(case), seeds, case.given)
 
 
 def _history(subject: Subject, known: Cases, seeds: np.random.SeedSequence) -> None:

@@ -8,22 +8,8 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
-from fedtheory._support.wording import truncate
-from fedtheory.conformance._checks import (
-    FALSE_ALARMS,
-    Check,
-    Failed,
-    Kit,
-    ask,
-    at_level,
-    children,
-    excused,
-    generator,
-    leaves_inputs,
-    other_randomness,
-    same_generator,
-    seeds_of,
-)
+from fedtheory.conformance import _checks
+from fedtheory.conformance._checks import Check, Failed, Kit, ask, children, excused, generator, numbers, seeded
 from fedtheory.conformance._selection_laws import grown
 from fedtheory.statistics.evidence import against_mean, mixed, rejects
 
@@ -143,7 +129,7 @@ def check_aggregation(
     if has_losses and far:
         message = f"outliers must be 0 with losses=True, got {far}"
         raise ValueError(message)
-    drawn = np.random.default_rng(seeds_of(seeds, "vectors"))
+    drawn = np.random.default_rng(_checks.seeds_of(seeds, "vectors"))
     some = [_filled(updates, least, drawn) for updates in _cases(drawn)]
     if has_losses:
         some = [updates._replace(losses=drawn.uniform(0.5, 3.0, len(updates.weights)).round(2)) for updates in some]
@@ -158,14 +144,15 @@ def check_aggregation(
             [one._replace(losses=np.full(len(one.weights), 2.0)) for one in of] for of in (alone, nothing)
         )
     mean = partial(_exact, sampled) if is_exact else partial(_unbiased, sampled)
+    estimate = partial(sampled.estimate, some[0])
     works: dict[str, Work] = {
         "runs": lambda seeds, _: sampled.raw(some[0], generator(seeds)),
         "shape": lambda seeds, _: _drawn(sampled, some, seeds, 5),
         "bounded": lambda seeds, _: _bounded(sampled, some, seeds),
         "inputs": lambda seeds, _: _inputs(sampled, some, seeds),
         "own answers": lambda seeds, _: _own_answers(sampled, some[0], seeds),
-        "same generator": lambda seeds, _: same_generator(partial(sampled.estimate, some[0]), seeds, some[0].given),
-        "other randomness": lambda seeds, _: other_randomness(partial(sampled.estimate, some[0]), seeds, some[0].given),
+        "same generator": lambda seeds, _: _checks.same_generator(estimate, seeds, some[0].given),
+        "other randomness": lambda seeds, _: _checks.other_randomness(estimate, seeds, some[0].given),
         "one client": partial(mean, alone),
         "zero vectors": lambda seeds, _: _zero(sampled, nothing, seeds),
         "relabeling": lambda seeds, _: _relabeled(sampled, some, seeds),
@@ -180,11 +167,8 @@ def check_aggregation(
         "outliers": not far,
         "variance": variance is None,
     }
-    level = FALSE_ALARMS / 3
     made = {name: work for name, work in works.items() if not left_out.get(name, False)}
-    return excused(
-        [Check(name, partial(at_level, work, name, seeds, level)) for name, work in made.items()], exceptions
-    )
+    return excused(seeded(made, seeds, _checks.FALSE_ALARMS / 3), exceptions)
 
 
 def _cases(rng: np.random.Generator) -> list[Updates]:
@@ -232,16 +216,7 @@ class _Sampled(NamedTuple):
 
     def estimate(self, updates: Updates, rng: np.random.Generator) -> Array:
         """Call the function; the estimate must have the shape of a vector and be finite."""
-        answer, shape = self.raw(updates, rng), updates.vectors.shape[1:]
-        try:
-            estimate = np.array(answer, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise Failed(f"must return numbers, got {truncate(answer)}", **updates.given) from error
-        if estimate.shape != shape:
-            raise Failed(f"must return a vector of shape {shape}, got shape {estimate.shape}", **updates.given)
-        if not np.isfinite(estimate).all():
-            raise Failed(f"an estimate must be finite, got {estimate.tolist()}", **updates.given)
-        return estimate
+        return numbers(self.raw(updates, rng), updates.vectors.shape[1:], updates.given)
 
     def limit(self, updates: Updates) -> float:
         """Return the largest allowed length of an estimate, with tolerance for rounding."""
@@ -273,7 +248,7 @@ def _bounded(sampled: _Sampled, some: list[Updates], seeds: np.random.SeedSequen
 def _inputs(sampled: _Sampled, some: list[Updates], seeds: np.random.SeedSequence) -> None:
     for updates in some:
         for seed in children(seeds, 5):
-            leaves_inputs(sampled.function, {"rng": generator(seed), **updates.given}, updates.given)
+            _checks.leaves_inputs(sampled.function, {"rng": generator(seed), **updates.given}, updates.given)
 
 
 def _own_answers(sampled: _Sampled, updates: Updates, seeds: np.random.SeedSequence) -> None:

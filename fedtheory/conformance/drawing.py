@@ -18,16 +18,9 @@ from fedtheory.theorem.bound import Bound, is_bound
 from fedtheory.valuation.games import MOST_PLAYERS
 
 __all__ = [
-    "constants_of",
-    "games",
-    "laws",
-    "norms",
-    "norms_and_budgets",
-    "quadratic_federations",
-    "rationals",
-    "seeds",
+    "constants_of", "games", "laws", "norms", "norms_and_budgets", "quadratic_federations", "rationals", "seeds",
     "weights",
-]
+]  # fmt: skip
 
 _FORMS = ("isotropic", "diagonal", "matrix")
 
@@ -144,11 +137,7 @@ def quadratic_federations(
 
 
 def draw_quadratics(form: str, seed: int, num_clients: int = 4, dim: int = 3) -> QuadraticFederation:
-    """Draw the quadratic federation of a seed.
-
-    >>> draw_quadratics("matrix", seed=0, num_clients=2, dim=3).centers.shape
-    (2, 3)
-    """
+    """Draw the quadratic federation of a seed."""
     validate.choice("form", form, _FORMS)
     num_clients, dim = validate.size("num_clients", num_clients), validate.size("dim", dim)
     rng = np.random.default_rng(validate.count("seed", seed, 0))

@@ -20,17 +20,7 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
 from fedtheory._support.wording import truncate
-from fedtheory.conformance._checks import (
-    FALSE_ALARMS,
-    Check,
-    Failed,
-    Kit,
-    ask,
-    at_level,
-    children,
-    excused,
-    generator,
-)
+from fedtheory.conformance._checks import FALSE_ALARMS, Check, Failed, Kit, ask, children, excused, generator, seeded
 from fedtheory.conformance._dirichlet import NUM_RANDOM, SharesMade, shares_checks
 from fedtheory.statistics.evidence import against_law, rejects
 from fedtheory.statistics.law import Law
@@ -138,10 +128,7 @@ def check_generator(
         works, num_random = shares_checks(SharesMade(function, size)), NUM_RANDOM
     else:
         works, num_random = _synthetic_checks(Generator(function, size), reading)
-    level = FALSE_ALARMS / num_random
-    return excused(
-        [Check(name, partial(at_level, work, name, seeds, level)) for name, work in works.items()], exceptions
-    )
+    return excused(seeded(works, seeds, FALSE_ALARMS / num_random), exceptions)
 
 
 def _synthetic_checks(made: Generator, reading: str) -> tuple[dict[str, Work], int]:

@@ -19,18 +19,8 @@ from fedtheory._support import validate
 from fedtheory._support.jit import compiled
 from fedtheory._support.validate import Array, RNGLike
 from fedtheory._support.wording import truncate
-from fedtheory.conformance._checks import (
-    FALSE_ALARMS,
-    Check,
-    Failed,
-    Kit,
-    ask,
-    excused,
-    generator,
-    leaves_inputs,
-    same_generator,
-    seeds_of,
-)
+from fedtheory.conformance import _checks
+from fedtheory.conformance._checks import FALSE_ALARMS, Check, Failed, Kit, ask, excused, generator, seeded
 from fedtheory.engine.simulation import fedavg
 from fedtheory.errors import DivergenceWarning
 from fedtheory.exact.runs import for_run
@@ -192,8 +182,12 @@ def check_method(
     works: dict[str, Callable[[np.random.SeedSequence], Any]] = {
         "runs": lambda seeds: asked.raw(cases[0], 1, generator(seeds)),
         "shape": lambda seeds: asked.model(cases[0], 2, seeds),
-        "inputs": lambda seeds: _inputs(asked, cases[0], seeds),
-        "same generator": lambda seeds: _same(asked, cases[0], seeds),
+        "inputs": lambda seeds: _checks.leaves_inputs(
+            asked.function, cases[0].arguments(2, generator(seeds)), cases[0].given
+        ),
+        "same generator": lambda seeds: _checks.same_generator(
+            lambda rng: np.asarray(asked.raw(cases[0], 5, rng)), seeds, cases[0].given
+        ),
         "no rounds": lambda seeds: _no_rounds(asked, cases[0], seeds),
     }
     if not isinstance(like, Scaffnew | FedAvgM | FedOpt | FedDyn | ErrorFeedback | EF21):
@@ -204,7 +198,7 @@ def check_method(
         works["limit"] = lambda seeds: _limit(asked, cases, seeds)
     if isinstance(like, Scaffnew):
         works["rate"] = lambda seeds: _rate(asked, cases[0], seeds)
-    return excused([Check(name, partial(_seeded, work, name, seeds)) for name, work in works.items()], exceptions)
+    return excused(seeded(works, seeds), exceptions)
 
 
 def _has_known_models(like: Method) -> bool:
@@ -212,10 +206,6 @@ def _has_known_models(like: Method) -> bool:
     if isinstance(like, Delayed):
         return like.is_constant
     return isinstance(like, ErrorFeedback | EF21) and isinstance(like.compressor, TopK)
-
-
-def _seeded(work: Callable[[np.random.SeedSequence], Any], name: str, seeds: np.random.SeedSequence) -> None:
-    work(seeds_of(seeds, name))
 
 
 class _Asked(NamedTuple):
@@ -341,14 +331,6 @@ def _text(model: Array) -> str:
     return str([float(f"{number:.8g}") for number in model])
 
 
-def _inputs(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None:
-    leaves_inputs(asked.function, case.arguments(2, generator(seeds)), case.given)
-
-
-def _same(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None:
-    same_generator(lambda rng: np.asarray(asked.raw(case, 5, rng)), seeds, case.given)
-
-
 def _no_rounds(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None:
     _compare(asked.model(case, 0, seeds), case.initial, "return, after no rounds, the first model", case, asked.rtol)
 
@@ -387,13 +369,7 @@ def _rate(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None:
     bound = bounds.proxskip.refined_fixed_step_potential
     steps = int(200 / asked.like.probability**2)
     known = for_run(
-        bound,
-        case.fed,
-        Full(),
-        num_rounds=steps,
-        step_size=case.step_size,
-        method=asked.like,
-        initial=case.initial,
+        bound, case.fed, Full(), num_rounds=steps, step_size=case.step_size, method=asked.like, initial=case.initial
     )
     # The server's model is the clients' mean at the last communication; half of the steps are more than enough.
     most = max(bound(**{**known, "num_steps": steps // 2}) / FALSE_ALARMS, asked.rtol**2)

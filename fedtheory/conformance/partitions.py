@@ -11,18 +11,7 @@ import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
-from fedtheory.conformance._checks import (
-    FALSE_ALARMS,
-    Check,
-    Failed,
-    Kit,
-    ask,
-    at_level,
-    children,
-    excused,
-    generator,
-    seeds_of,
-)
+from fedtheory.conformance._checks import FALSE_ALARMS, Check, Failed, Kit, ask, children, excused, generator, seeded
 from fedtheory.statistics.evidence import against_law, rejects
 from fedtheory.statistics.law import Law
 
@@ -89,7 +78,7 @@ def check_partition(
     sure |= {"every row": _every_row} if validate.boolean("complete", complete) else {}
     sure |= {"equal sizes": _equal} if validate.boolean("equal", equal) else {}
     sure |= {"no empty client": _filled, "inputs": _inputs, "same generator": _again}
-    checks = [Check(name, partial(_each, demand, made, seeds_of(seeds, name))) for name, demand in sure.items()]
+    checks = seeded({name: partial(_each, demand, made) for name, demand in sure.items()}, seeds)
     random: dict[str, Callable[..., None]] = {}
     if validate.boolean("iid", iid):
         random |= {"any client": _any_client, "any neighbors": _any_neighbors}
@@ -99,11 +88,8 @@ def check_partition(
     if law is not None:
         validate.choice("law", law, get_args(Shares))
         random["shares"] = partial(_shares, law=law, concentration=_concentration(concentration))
-    checks += [
-        Check(name, partial(at_level, partial(work, made), name, seeds, FALSE_ALARMS / len(random)))
-        for name, work in random.items()
-    ]
-    return excused(checks, exceptions)
+    drawn = {name: partial(work, made) for name, work in random.items()}
+    return excused([*checks, *seeded(drawn, seeds, FALSE_ALARMS / max(len(drawn), 1))], exceptions)
 
 
 class _Case(NamedTuple):
@@ -212,10 +198,7 @@ def _again(made: _Partition, case: _Case, seeds: np.random.SeedSequence) -> None
 
 
 def _owners(made: _Partition, seeds: np.random.SeedSequence) -> Rows:
-    """Return the client of every row, shape (draws, rows); no draws if rows are missing or sizes are random.
-
-    Other checks find missing rows. With random sizes the laws below are unknown.
-    """
+    """Return the client of every row, shape (draws, rows); no draws if rows are missing or sizes are random."""
     owners = np.full((_NUM_DRAWS, _RANDOM_CASE.num_rows), -1)
     sizes = set()
     for found, seed in zip(owners, children(seeds, _NUM_DRAWS), strict=True):
@@ -280,11 +263,7 @@ def _concentration(value: Any) -> float:
 
 
 def _shares(made: _Partition, seeds: np.random.SeedSequence, level: float, law: Shares, concentration: float) -> None:
-    """Compare shares with their law ``Beta(a, (n - 1) a)`` through limits of their distribution function.
-
-    Each share is known up to rounding, so that its place in the law is in an interval, and the number of places below
-    or above a quantile has a binomial law.
-    """
+    """Compare shares, known up to rounding, with ``Beta(a, (n - 1) a)`` by their numbers beyond quantiles."""
     from scipy.special import betainc
     from scipy.stats import binom
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
-from fedtheory.conformance._checks import Check, Failed, Kit, ask, excused, leaves_inputs
+from fedtheory.conformance._checks import Check, Failed, Kit, ask, excused, leaves_inputs, numbers
 from fedtheory.sampling.certificates import certificate
 
 __all__ = ["check_probabilities"]
@@ -19,11 +19,7 @@ _FLAT = 1e-3
 
 @Kit
 def check_probabilities(
-    function: Callable[..., Any],
-    rng: RNGLike = 0,
-    *,
-    rtol: float = 1e-8,
-    exceptions: Mapping[str, str] | None = None,
+    function: Callable[..., Any], rng: RNGLike = 0, *, rtol: float = 1e-8, exceptions: Mapping[str, str] | None = None
 ) -> list[Check]:
     r"""Check a function ``(norms, expected_size) -> probabilities`` that minimizes ``sum_i t_i^2 / p_i``.
 
@@ -62,8 +58,8 @@ def check_probabilities(
     optimal = partial(_optimal, rtol)
     usual = _usual(np.random.default_rng(validate.seed_sequence(rng)))
     demands: dict[str, tuple[Demand, list[Instance]]] = {
-        "runs": (_runs, usual[:1]),
-        "shape": (_shaped, usual),
+        "runs": (_Rule.raw, usual[:1]),
+        "shape": (_Rule.probabilities, usual),
         "box": (_box, usual),
         "budget": (_budget, usual),
         "unused budget": (_unused, usual),
@@ -112,19 +108,10 @@ class _Rule(NamedTuple):
 
     def probabilities(self, instance: Instance) -> Array:
         """Call the function; the answer must be finite and have one entry per norm."""
-        answer, size = self.raw(instance), instance.norms.size
-        try:
-            p = np.array(answer, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise Failed(f"must return numbers, got {type(answer).__name__}", **instance.given) from error
-        if p.shape != (size,):
-            raise Failed(f"must return {size} probabilities, got shape {p.shape}", **instance.given)
-        if not np.isfinite(p).all():
-            raise Failed(f"probabilities must be finite, got {p.tolist()}", **instance.given)
-        return p
+        return numbers(self.raw(instance), instance.norms.shape, instance.given)
 
 
-Demand = Callable[[_Rule, Instance], None]
+Demand = Callable[[_Rule, Instance], Any]
 
 
 def _of(norms: Sequence[float], budget: float) -> Instance:
@@ -138,14 +125,6 @@ def _usual(rng: np.random.Generator) -> list[Instance]:
         Instance(rng.lognormal(0, 2, n).round(3) + 0.001, m) for n in (5, 8, 30, 200) for m in (1, 0.37 * n, n - 1)
     ]
     return [*fixed, *drawn]
-
-
-def _runs(rule: _Rule, instance: Instance) -> None:
-    rule.raw(instance)
-
-
-def _shaped(rule: _Rule, instance: Instance) -> None:
-    rule.probabilities(instance)
 
 
 def _box(rule: _Rule, instance: Instance) -> None:

@@ -10,18 +10,8 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.validate import Array, RNGLike
 from fedtheory._support.wording import truncate
-from fedtheory.conformance._checks import (
-    FALSE_ALARMS,
-    Check,
-    Failed,
-    Kit,
-    ask,
-    children,
-    excused,
-    other_randomness,
-    same_generator,
-    seeds_of,
-)
+from fedtheory.conformance import _checks
+from fedtheory.conformance._checks import Check, Failed, Kit, ask, children, excused, numbers, seeds_of
 from fedtheory.conformance._selection_laws import grown
 from fedtheory.statistics.evidence import against_mean, mixed, rejects
 from fedtheory.valuation import axioms
@@ -95,7 +85,7 @@ def drawn_games(rng: np.random.Generator) -> list[Game]:
 _ROUNDING = 1e-9
 """Tolerance relative to the largest utility; sums over a few dozen coalitions lose far less."""
 
-Demand = Callable[["_Valuer", "Game"], None]
+Demand = Callable[["_Valuer", "Game"], Any]
 
 
 @Kit
@@ -152,18 +142,18 @@ def check_shapley(
     limits = validate.double("largest", validate.positive("largest", largest)), validate.size("num_draws", num_draws, 2)
     games = drawn_games(np.random.default_rng(seeds_of(seeds, "games")))
     alone = [Game("one player", (2, 5)), Game("one player with a loss", (1, -3))]
-    demands: dict[str, tuple[Demand, list[Game]]] = {"runs": (_runs, games[:1]), "shape": (_shaped, games)}
+    demands: dict[str, tuple[Demand, list[Game]]] = {"runs": (_runs, games[:1]), "shape": (_Valuer.values, games)}
     if exact:
         demands |= {"one player": (_values, alone), "efficiency": (_efficient, games), "symmetry": (_symmetric, games)}
         demands |= {"null player": (_null, games), "linearity": (_linear, games), "values": (_values, games)}
         return excused([Check(name, partial(_each, *demand, valuer)) for name, demand in demands.items()], exceptions)
     small, losing = games[:6], games[3]
     unbiased, losses = partial(_unbiased, valuer, small, *limits), partial(valuer.estimate, losing)
-    demands |= {"one player": (_shaped, alone), "offset": (_offset, small), "negation": (_negated, small)}
+    demands |= {"one player": (_Valuer.values, alone), "offset": (_offset, small), "negation": (_negated, small)}
     works: dict[str, Callable[[], None]] = {name: partial(_each, *one, valuer) for name, one in demands.items()}
-    works["unbiased"] = lambda: unbiased(seeds_of(seeds, "unbiased"), FALSE_ALARMS)
-    works["same generator"] = lambda: same_generator(losses, seeds, losing.given)
-    works["other randomness"] = lambda: other_randomness(losses, seeds, losing.given)
+    works["unbiased"] = lambda: unbiased(seeds_of(seeds, "unbiased"), _checks.FALSE_ALARMS)
+    works["same generator"] = lambda: _checks.same_generator(losses, seeds, losing.given)
+    works["other randomness"] = lambda: _checks.other_randomness(losses, seeds, losing.given)
     return excused([Check(name, work) for name, work in works.items()], exceptions)
 
 
@@ -185,16 +175,7 @@ class _Valuer(NamedTuple):
 
     def estimate(self, game: Game, rng: np.random.Generator) -> Array:
         """Call the function; the values must be finite and have one entry per player."""
-        answer = self.raw(game, rng)
-        try:
-            values = np.array([float(value) for value in answer])
-        except (TypeError, ValueError) as error:
-            raise Failed(f"must return numbers, got {truncate(answer)}", **game.given) from error
-        if values.shape != (game.num_players,):
-            raise Failed(f"must return {game.num_players} values, got {values.size}", **game.given)
-        if not np.isfinite(values).all():
-            raise Failed(f"values must be finite, got {values.tolist()}", **game.given)
-        return values
+        return numbers(self.raw(game, rng), (game.num_players,), game.given)
 
     def values(self, game: Game) -> Array:
         """Call the function with a fixed generator."""
@@ -203,10 +184,6 @@ class _Valuer(NamedTuple):
 
 def _runs(valuer: _Valuer, game: Game) -> None:
     valuer.raw(game, np.random.default_rng(1))
-
-
-def _shaped(valuer: _Valuer, game: Game) -> None:
-    valuer.values(game)
 
 
 def _differ(one: Any, other: Any, unit: float) -> bool:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.conformance import _selection_laws, _selections
-from fedtheory.conformance._checks import FALSE_ALARMS, Check, Failed, Kit, ask, at_level, excused
+from fedtheory.conformance._checks import FALSE_ALARMS, Check, Failed, Kit, ask, excused, seeded
 from fedtheory.conformance._joint_laws import joint_law
 from fedtheory.conformance._selection_laws import RandomCheck, grown
 from fedtheory.conformance._selections import Case, Cases, Subject, played, subject_of
@@ -93,14 +93,10 @@ def check_strategy(
     plain = _selections.checks(subject, cases, _sizes(law, num_selected), seeds)
     random = _selection_laws.checks(subject, cases, like, draws)
     if subject.strategy is not None:
-        plain = contract(subject, cases) | plain
-        random |= checks(subject, cases, draws)
-    level = FALSE_ALARMS / max(len(random), 1)
-    return excused(
-        [Check(name, work) for name, work in plain.items()]
-        + [Check(name, partial(at_level, work, name, seeds, level)) for name, work in random.items()],
-        exceptions,
-    )
+        plain = {"contract": partial(_contract, subject, cases["plain"])} | plain
+        random |= _declared(subject, cases, draws)
+    sure = [Check(name, work) for name, work in plain.items()]
+    return excused([*sure, *seeded(random, seeds, FALSE_ALARMS / max(len(random), 1))], exceptions)
 
 
 def _law_of(like: Strategy, case: Case) -> Law[Any]:
@@ -125,11 +121,6 @@ _FIRST = 125
 _CASES = ("plain", "some tied", "zero weight")
 
 
-def contract(subject: Subject, known: Cases) -> dict[str, Callable[[], None]]:
-    """Return, by name, the check that the engine can run the strategy."""
-    return {"contract": partial(_contract, subject, known["plain"])}
-
-
 def _contract(subject: Subject, case: Case) -> None:
     """Run the compiled rules in the engine, whose errors describe violations of the contract."""
     centers = np.sqrt(2 * case.losses)[:, None]
@@ -150,7 +141,7 @@ def _contract(subject: Subject, case: Case) -> None:
         raise Failed("runs with different numbers of threads must be bit-identical, got different bits", **case.given)
 
 
-def checks(subject: Subject, known: Cases, num_draws: int) -> dict[str, RandomCheck]:
+def _declared(subject: Subject, known: Cases, num_draws: int) -> dict[str, RandomCheck]:
     """Return, by name, the random checks of the strategy's declarations."""
     some = [known[name] for name in _CASES if name in known]
     made: dict[str, RandomCheck] = {}
@@ -187,10 +178,7 @@ def _inclusion(subject: Subject, some: list[Case], num_draws: int, seeds: np.ran
 
 
 def _moments(subject: Subject, some: list[Case], num_draws: int, seeds: np.random.SeedSequence, level: float) -> None:
-    """Compare means of coefficients, of their products, and of the square of their sum, with the declared law.
-
-    Coefficients are assumed to be at most twice the largest one in 125 preliminary rounds.
-    """
+    """Compare means of coefficients, of their products, and of the square of their sum, with the declared law."""
     for case in some:
         law = _asked(partial(_first_law, subject.strategy), case, case.weights.copy())
         if law is None:

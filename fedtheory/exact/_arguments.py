@@ -6,8 +6,6 @@ from fedtheory._support.wording import truncate
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.selection.laws import Fixed, Moments, Ranked, SelectionLaw
 
-__all__ = ["frequency_law", "is_unbiased", "known_law", "quadratic"]
-
 
 def quadratic(fed: object, otherwise: str = "") -> QuadraticFederation:
     """Return the federation if it is quadratic; ``otherwise`` says what to do for others."""

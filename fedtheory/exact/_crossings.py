@@ -16,8 +16,6 @@ import numpy as np
 from fedtheory._support.validate import Array
 from fedtheory.exact._integer_forms import IntegerForms, Integers
 
-__all__ = ["WIDENED", "Place", "Root", "order_of", "places", "roots"]
-
 WIDENED = 4
 _SPARE_BITS = 128
 

@@ -17,9 +17,6 @@ from fedtheory.exact._problem import Problem
 from fedtheory.exact._ranking import largest_product
 from fedtheory.selection.laws import Ranked
 
-__all__ = ["DiagonalBound", "diagonal_bound", "proved_bound", "ranked_matrices"]
-
-
 _MOST_CUTS, _MOST_IDLE_CUTS = 200, 20
 _TOLERANCE = 1e-9
 _FREQUENCIES = 4e-13

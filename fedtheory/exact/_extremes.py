@@ -8,8 +8,6 @@ from fedtheory._support.validate import Array
 from fedtheory.exact._forms import Forms, Optimum, model_along
 from fedtheory.federation.quadratic import QuadraticFederation
 
-__all__ = ["Infimum", "homogeneous_extremes", "infimum", "isotropic_extremes"]
-
 
 class Infimum(NamedTuple):
     """Infimum of the skew over all models, up to rounding, and a model where it is attained or nearly attained."""

@@ -15,8 +15,6 @@ import numpy.typing as npt
 from fedtheory._support.validate import Array
 from fedtheory.federation.quadratic import QuadraticFederation
 
-__all__ = ["Forms", "Optimum", "forms", "is_homogeneous", "model_along", "optimum", "smallest_of_sums"]
-
 _FARTHEST = 1e9
 _ROUNDING = 1e-13
 

@@ -18,8 +18,6 @@ from fedtheory._support.validate import Array
 from fedtheory.arithmetic.matrices import over_common, solved
 from fedtheory.federation.quadratic import QuadraticFederation
 
-__all__ = ["IntegerForms", "Integers", "Quotient", "integer_forms", "integers", "largest_proved"]
-
 Integers = npt.NDArray[Any]
 
 

@@ -8,8 +8,6 @@ import numpy as np
 from fedtheory._support.validate import Array
 from fedtheory.federation.quadratic import QuadraticFederation
 
-__all__ = ["LocalMoments", "Spectra", "applied", "local_moments", "rotated", "spectra", "works"]
-
 
 class Spectra(NamedTuple):
     """Eigenvalues (K, v) of the curvatures and, unless these are diagonal, their eigenvectors (K, v, v)."""

@@ -26,8 +26,6 @@ from fedtheory.selection.laws import Moments
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.uniform import Uniform
 
-__all__ = ["method_gaps"]
-
 _ROUNDING = 1e-9
 
 

@@ -1,6 +1,5 @@
 """Certified selection skews in one dimension: between two crossings of losses the order does not change."""
 
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -13,8 +12,6 @@ from fedtheory.exact._extremes import infimum
 from fedtheory.exact._integer_forms import Integers, Quotient, largest_proved
 from fedtheory.exact._problem import Problem
 from fedtheory.selection.laws import Ranked
-
-__all__ = ["Sides", "sides_in_one_dimension"]
 
 
 class Sides(NamedTuple):
@@ -39,18 +36,13 @@ def sides_in_one_dimension(problem: Problem, law: Ranked) -> Sides:
     At a crossing of just two losses the frequencies are the mean of those on both sides and cannot be extreme. They can
     be if more losses tie, or if losses touch.
     """
-    pieces = list(_pieces(problem, law))
+    laws = ((place, law.frequencies(place.values)) for place in places(problem.exact))
+    pieces = [_Piece(place, q, problem.exact.skew(q)) for place, q in laws]
     return Sides(
         _least_of_all(problem, pieces),
         _least_on_diagonal(pieces),
         max(float(piece.frequencies @ problem.excess) for piece in pieces),
     )
-
-
-def _pieces(problem: Problem, law: Ranked) -> Iterator[_Piece]:
-    for place in places(problem.exact):
-        q = law.frequencies(place.values)
-        yield _Piece(place, q, problem.exact.skew(q))
 
 
 def _least_of_all(problem: Problem, pieces: list[_Piece]) -> tuple[float, float]:

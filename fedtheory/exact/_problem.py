@@ -10,15 +10,8 @@ from fedtheory._support.validate import Array
 from fedtheory.arithmetic.matrices import is_semidefinite
 from fedtheory.exact._crossings import order_of
 from fedtheory.exact._forms import Forms, Optimum, forms, is_homogeneous
-from fedtheory.exact._integer_forms import (
-    IntegerForms,
-    Integers,
-    integer_forms,
-    largest_proved,
-)
+from fedtheory.exact._integer_forms import IntegerForms, Integers, integer_forms, largest_proved
 from fedtheory.federation.quadratic import QuadraticFederation
-
-__all__ = ["Problem", "busy_clients", "problem_of"]
 
 
 @final

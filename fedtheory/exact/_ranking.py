@@ -8,8 +8,6 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array, Mask
 from fedtheory.selection.laws import Ranked
 
-__all__ = ["among", "largest_product", "largest_totals", "rearranged", "remembering"]
-
 
 def among(law: Ranked, busy: Mask) -> Ranked:
     """Restrict a law to the clients of positive weight; it must not select the others."""

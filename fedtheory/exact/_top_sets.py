@@ -20,8 +20,6 @@ from fedtheory.exact._forms import smallest_of_sums
 from fedtheory.exact._integer_forms import IntegerForms, Integers, integers
 from fedtheory.exact._problem import Problem
 
-__all__ = ["TopSets", "is_tractable", "least_over_top_sets"]
-
 _MOST_SETS, _MOST_PROGRAMS = 200_000, 400
 
 

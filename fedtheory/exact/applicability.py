@@ -13,7 +13,7 @@ import numpy.typing as npt
 from fedtheory import bounds
 from fedtheory._support import validate
 from fedtheory._support.discover import members
-from fedtheory._support.summary import html_table
+from fedtheory._support.summary import html_table, short_text
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import suggest, truncate
 from fedtheory.engine.heterogeneity import own_steps
@@ -35,7 +35,6 @@ _ORDER = ("applies", "applies with estimates", "needs constants", "does not appl
 # Constants that can be estimated at some models, and the largest number of models.
 _ESTIMATED = ("G2", "rho_bar", "rho_diagonal", "rho_tilde", "zeta2")
 _MOST_MODELS = 100
-_WIDEST = 100
 
 
 @final
@@ -90,7 +89,7 @@ class ApplicableBounds(Sequence[Applicability]):
         width = max((len(row.name) for row in shown), default=0)
         lines = []
         for title, rows in groupby(shown, key=_title):
-            lines += [title, *(_cut(f"  {row.name:{width}}  {row.result}") for row in rows)]
+            lines += [title, *(short_text(f"  {row.name:{width}}  {row.result}") for row in rows)]
         if len(shown) < len(self):
             lines.append(f"{len(self) - len(shown)} others do not apply: each has a reason")
         if any(row.missing and set(row.missing) <= set(_ESTIMATED) for row in self):
@@ -107,10 +106,6 @@ class ApplicableBounds(Sequence[Applicability]):
         shown = table(row for row in self if row.verdict != "does not apply")
         summary = f"<summary>{len(others)} others do not apply: each has a reason</summary>"
         return shown + (f"<details>{summary}{table(others)}</details>" if others else "")
-
-
-def _cut(line: str) -> str:
-    return line if len(line) <= _WIDEST else f"{line[: _WIDEST - 3]}..."
 
 
 def _title(row: Applicability) -> str:

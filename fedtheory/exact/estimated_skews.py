@@ -124,9 +124,7 @@ def estimated_selection_skew(
             if defined[j]:
                 found.append(_estimate(ratios[j], chosen, coefficients))
     return SampledSkew(
-        _extreme(bar, min, "from above"),
-        _extreme(tilde, max, "from below"),
-        _extreme(diagonal, min, "from above"),
+        _extreme(bar, min, "from above"), _extreme(tilde, max, "from below"), _extreme(diagonal, min, "from above")
     )
 
 

@@ -127,21 +127,19 @@ def expected_gap(
     num_rounds, local_steps = validate.horizon("num_rounds", num_rounds), validate.count("local_steps", local_steps)
     etas = step_sizes(step_size, num_rounds, local_steps).reshape(num_rounds, local_steps)
     start = validate.array("initial", initial, shape=(fed.dim,)) - fed.minimizer
-    noise = _Noise(
-        validate.double("gradient_noise", validate.nonnegative("gradient_noise", gradient_noise)),
-        validate.double("relative_noise", validate.nonnegative("relative_noise", relative_noise)),
-    )
+    sigma2 = validate.double("gradient_noise", validate.nonnegative("gradient_noise", gradient_noise))
+    relative = validate.double("relative_noise", validate.nonnegative("relative_noise", relative_noise))
     scale = validate.double("server_step_size", validate.positive("server_step_size", server_step_size))
     validate.moderate("server_step_size", scale, 1e100)
     if method is not None:
-        for name, value, default in (("relative_noise", noise.relative, 0.0), ("server_step_size", scale, 1.0)):
+        for name, value, default in (("relative_noise", relative, 0.0), ("server_step_size", scale, 1.0)):
             if value != default:
                 message = f"{name} must be {default} with {truncate(method)}, got {value}"
                 raise ValueError(message)
-    rounds = _rounds(fed, _scaled(moments, scale), etas, noise)
+    rounds = _rounds(fed, _scaled(moments, scale), etas, sigma2, relative)
     with np.errstate(over="ignore", invalid="ignore"):
         if method is not None:
-            gaps = method_gaps(fed, method, strategy, moments, etas, noise.sigma2, start)
+            gaps = method_gaps(fed, method, strategy, moments, etas, sigma2, start)
         else:
             gaps = _diagonal_gaps(fed, start, rounds) if fed.is_diagonal else _full_gaps(fed, start, rounds)
     return np.where(np.isfinite(gaps), gaps, np.inf)
@@ -172,13 +170,6 @@ def _scaled(moments: Moments, scale: float) -> Moments:
     return Moments(scale * moments.mean, moments.alpha, scale**2 * moments.delta, scale**2 * np.asarray(moments.noise))
 
 
-class _Noise(NamedTuple):
-    """Variance of a local gradient, ``sigma2 + relative |grad F_k|^2``."""
-
-    sigma2: float
-    relative: float
-
-
 class _Round(NamedTuple):
     """``x+ = x + sum_k omega_k (G_k x + g_k)`` + noise, where x is the model minus w*; see Moments.
 
@@ -191,13 +182,15 @@ class _Round(NamedTuple):
     noise: RoundNoise
 
 
-def _rounds(fed: QuadraticFederation, moments: Moments, etas: Array, noise: _Noise) -> Iterator[_Round]:
+def _rounds(
+    fed: QuadraticFederation, moments: Moments, etas: Array, sigma2: float, relative: float
+) -> Iterator[_Round]:
     eigen, centers = spectra(fed), fed.centers - fed.minimizer
     known: LocalMoments | None = None
-    for work in works(eigen, etas, noise.relative):
+    for work in works(eigen, etas, relative):
         if work is not known:
             known = work
-            of_noise = round_noise(eigen, work, moments.noise, noise.sigma2, centers)
+            of_noise = round_noise(eigen, work, moments.noise, sigma2, centers)
             current = _Round(-work.pull, applied(work.pull, centers), moments, of_noise)
         yield current
 

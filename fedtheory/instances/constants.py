@@ -398,6 +398,19 @@ _EF21: dict[str, Law] = {
     ),
 }
 
+_PROXSKIP: dict[str, Law] = {
+    **_CONTROL_VARIATES,
+    "growth": lambda c: c["L"] * (1 + c.positive(1)),
+    "noise_floor": lambda c: c.positive(),
+    "memory_share": lambda c: c.positive(2),
+    "memory_growth": lambda c: c["L"] * c.share(),
+    "memory_rate": lambda c: c.share() / 2,
+    "memory_floor": lambda c: c.positive(),
+    "memory_weight": lambda c: c["memory_share"] / (1 - c["memory_rate"]) * (1 + c.positive(1)),
+    "initial_memory_error": lambda c: c.positive(),
+    "step_size": lambda c: c.share() / (c["growth"] + c["memory_weight"] * c["memory_growth"]),
+}
+
 LAWS_OF_PAPERS: dict[str, dict[str, Law]] = {
     "ef21": _EF21,
     "fedlin": {"step_size": lambda c: c.share() / (6 * c["local_steps"] * c["L"])},
@@ -416,7 +429,7 @@ LAWS_OF_PAPERS: dict[str, dict[str, Law]] = {
     "fedprox": _FEDPROX,
     "local-gd": _LOCAL_GD,
     "scaffold": _SCAFFOLD,
-    "proxskip": _CONTROL_VARIATES,
+    "proxskip": _PROXSKIP,
     "stationary": _CONTROL_VARIATES,
 }
 """Laws of constants that are specific to a paper, by its key."""

@@ -16,14 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["certified"]
 
 
-def certified(
-    axes: Axes,
-    x: npt.ArrayLike,
-    lower: npt.ArrayLike,
-    upper: npt.ArrayLike,
-    *,
-    label: str,
-) -> Axes:
+def certified(axes: Axes, x: npt.ArrayLike, lower: npt.ArrayLike, upper: npt.ArrayLike, *, label: str) -> Axes:
     """Plot certified intervals as a band with markers on both edges; return the Axes.
 
     ``x``, ``lower`` and ``upper`` are positions, and the sides of the intervals, shape (n,). On a logarithmic axis a

@@ -38,17 +38,9 @@ from fedtheory.theorem.claims import Claim
 from fedtheory.worst_case import Problem
 
 __all__ = [
-    "Citation",
-    "ForAllConstants",
-    "LooseSummands",
-    "MachineCheck",
-    "Missing",
-    "Review",
-    "StatedTheorem",
-    "Tightness",
-    "Verdict",
-    "referee",
-]
+    "Citation", "ForAllConstants", "LooseSummands", "MachineCheck", "Missing", "Review", "StatedTheorem", "Tightness",
+    "Verdict", "referee",
+]  # fmt: skip
 
 Section = TypeVar("Section")
 

@@ -46,10 +46,7 @@ def _search(subject: Subject, clock: Clock) -> tuple[ClosedForm | None, str]:
 
 
 def _domains(subject: Subject) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Yield the domain, then one in which a constant may be larger, or at most half as large; last constants first.
-
-    The inequalities are those of the domain with a multiple of the constant in its place.
-    """
+    """Yield the domain, then one in which a constant may be larger, or at most half as large; last constants first."""
     yield "on the domain", _scaled(subject, "", Fraction(1))
     for word, factor in (("wider", _WIDER), ("narrower", _NARROWER)):
         for name in reversed(subject.names):

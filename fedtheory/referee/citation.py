@@ -6,15 +6,7 @@ from pathlib import Path
 
 from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.referee.clock import Clock
-from fedtheory.referee.review import (
-    Citation,
-    ClosedFormFound,
-    Constants,
-    MachineCheck,
-    Missing,
-    Tightness,
-    Verdict,
-)
+from fedtheory.referee.review import Citation, ClosedFormFound, Constants, MachineCheck, Missing, Tightness, Verdict
 from fedtheory.referee.subject import Subject
 from fedtheory.theorem.paper import BASES
 

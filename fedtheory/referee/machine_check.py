@@ -18,11 +18,7 @@ _MARGIN = 3.0
 
 
 def checked(
-    subject: Subject,
-    saved: Mapping[str, Constants],
-    form: ClosedFormFound | Missing,
-    folder: Path | None,
-    clock: Clock,
+    subject: Subject, saved: Mapping[str, Constants], form: ClosedFormFound | Missing, folder: Path | None, clock: Clock
 ) -> MachineCheck | Missing:
     """Save the worst cases of some constants by the name of their file, and the theorem; have both checked."""
     if folder is None:

@@ -226,11 +226,7 @@ def _map(found: Tightness) -> dict[str, Any]:
 
 
 def _share(ratio: float | None, most: float) -> float:
-    """Return the place of a ratio on a logarithmic scale from 1 to the largest ratio.
-
-    >>> _share(10.0, 100.0), _share(0.5, 100.0), _share(float("inf"), 100.0), _share(1.0, 1.0)
-    (0.5, 0.0, 1.0, 0.0)
-    """
+    """Return the place of a ratio on a logarithmic scale from 1 to the largest ratio."""
     if not ratio or ratio <= 1 or most <= 1:
         return 0.0
     return round(min(math.log(ratio) / math.log(most), 1.0), 3)
@@ -398,10 +394,6 @@ _MARKDOWN: Mapping[str, Any] = {
 
 
 def _tex(text: str) -> str:
-    r"""Escape the characters that LaTeX reads as commands.
-
-    >>> _tex("50% of a_1\\end")
-    '50\\% of a\\_1\\textbackslash{}end'
-    """
+    """Escape the characters that LaTeX reads as commands."""
     signs = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     return re.sub(r"[\\~^{}$&#_%]", lambda found: signs.get(found[0], f"\\{found[0]}"), _line(text))

@@ -4,33 +4,17 @@ All numbers that decide something are integers or fractions. Renderers read thes
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from math import log
-from typing import Any, Literal, final
+from typing import Any, Literal, NamedTuple
 
 from fedtheory.worst_case import ClosedForm
 
 __all__ = [
-    "Axis",
-    "Cell",
-    "Certificate",
-    "Citation",
-    "ClosedFormFound",
-    "Coefficient",
-    "CoqFile",
-    "Counterexample",
-    "ForAllConstants",
-    "LooseSummands",
-    "MachineCheck",
-    "Missing",
-    "RateFound",
-    "Review",
-    "StatedTheorem",
-    "Summand",
-    "Tightness",
-    "Verdict",
-]
+    "Axis", "Cell", "Certificate", "Citation", "ClosedFormFound", "Coefficient", "CoqFile", "Counterexample",
+    "ForAllConstants", "LooseSummands", "MachineCheck", "Missing", "RateFound", "Review", "StatedTheorem", "Summand",
+    "Tightness", "Verdict",
+]  # fmt: skip
 
 Constants = Mapping[str, Any]
 """Arguments of the bound by name: integers and fractions, or lists of them."""
@@ -51,17 +35,13 @@ def _text(value: Any) -> str:
     return f"[{', '.join(map(str, value))}]" if isinstance(value, list | tuple) else str(value)
 
 
-@final
-@dataclass(frozen=True)
-class Missing:
+class Missing(NamedTuple):
     """A section without content; the reason is one sentence without a final period."""
 
     reason: str
 
 
-@final
-@dataclass(frozen=True)
-class Summand:
+class Summand(NamedTuple):
     """A summand of the right-hand side: its name, and its formula as text and MathML."""
 
     name: str
@@ -69,9 +49,7 @@ class Summand:
     mathml: str = ""
 
 
-@final
-@dataclass(frozen=True)
-class StatedTheorem:
+class StatedTheorem(NamedTuple):
     """Section 1: what the theorem says, and whether its hypotheses can hold together.
 
     ``left`` is empty if the left-hand side is not declared. ``constants`` fulfill all hypotheses about numbers and the
@@ -90,9 +68,7 @@ class StatedTheorem:
     remark: str
 
 
-@final
-@dataclass(frozen=True)
-class Counterexample:
+class Counterexample(NamedTuple):
     """Constants at which the left-hand side is larger than the bound, by an exact comparison.
 
     ``origin`` is ``worst case``, or the key of the claim whose instance it is. The left-hand side attains or exceeds
@@ -116,9 +92,7 @@ class Counterexample:
         )
 
 
-@final
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(NamedTuple):
     """Section 2: whether the theorem was refuted.
 
     The ``word`` is ``refuted`` (an exact counterexample), ``proved on the domain`` (the bound is proved to be at least
@@ -136,18 +110,14 @@ class Verdict:
     remarks: tuple[str, ...]
 
 
-@final
-@dataclass(frozen=True)
-class Axis:
+class Axis(NamedTuple):
     """One of the two constants of the map, ``kappa`` for L/mu, and its values."""
 
     name: str
     values: tuple[Any, ...]
 
 
-@final
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """The bound and the exact worst case at one point of the map; a number that is not known is None.
 
     ``place`` has the numbers of the values on the two axes. ``lower`` and ``upper`` are the proved sides of the worst
@@ -178,9 +148,7 @@ class Cell:
         return log(self.value / self.trivial) / log(self.upper / self.trivial) if self.value > 0 else None
 
 
-@final
-@dataclass(frozen=True)
-class Tightness:
+class Tightness(NamedTuple):
     """Section 3: ratio of the bound to the exact worst case on a map; the axes are its columns and rows."""
 
     axes: tuple[Axis, Axis]
@@ -189,9 +157,7 @@ class Tightness:
     remark: str
 
 
-@final
-@dataclass(frozen=True)
-class Coefficient:
+class Coefficient(NamedTuple):
     """Coefficient of a constant of the class: in the bound, and in the exact worst case.
 
     ``printed`` is the derivative of the bound's value by the constant, ``needed`` the multiplier of the worst case.
@@ -204,9 +170,7 @@ class Coefficient:
     needed: Fraction
 
 
-@final
-@dataclass(frozen=True)
-class LooseSummands:
+class LooseSummands(NamedTuple):
     """Section 4: coefficients of the bound and coefficients that suffice, at given constants.
 
     ``sharpened`` is the lemma of the worst case. It is true for all values of the constants in ``coefficients``.
@@ -218,9 +182,7 @@ class LooseSummands:
     remark: str
 
 
-@final
-@dataclass(frozen=True)
-class ClosedFormFound:
+class ClosedFormFound(NamedTuple):
     """An upper bound of the worst case that is proved for all constants of a domain.
 
     ``is_whole`` says whether the domain is that of the file, and ``is_below`` whether the theorem's bound is proved to
@@ -238,9 +200,7 @@ class ClosedFormFound:
     mathml: str = ""
 
 
-@final
-@dataclass(frozen=True)
-class RateFound:
+class RateFound(NamedTuple):
     """A potential that contracts in every round at given constants: the proved rate, and the theorem in words."""
 
     value: Fraction
@@ -248,18 +208,14 @@ class RateFound:
     text: str
 
 
-@final
-@dataclass(frozen=True)
-class ForAllConstants:
+class ForAllConstants(NamedTuple):
     """Section 5: the worst case for all constants, and the rate for all numbers of rounds."""
 
     closed_form: ClosedFormFound | Missing
     rate: RateFound | Missing
 
 
-@final
-@dataclass(frozen=True)
-class Certificate:
+class Certificate(NamedTuple):
     """A saved certificate: name of the file, its constants, and the answer of the checker."""
 
     file: str
@@ -268,9 +224,7 @@ class Certificate:
     answer: str
 
 
-@final
-@dataclass(frozen=True)
-class CoqFile:
+class CoqFile(NamedTuple):
     """A formal theorem: name of the file, what it states, whether Coq accepts it (None if it did not run), and why."""
 
     file: str
@@ -279,18 +233,14 @@ class CoqFile:
     answer: str
 
 
-@final
-@dataclass(frozen=True)
-class MachineCheck:
+class MachineCheck(NamedTuple):
     """Section 6: files that programs independent of this package check."""
 
     certificates: tuple[Certificate, ...]
     coq: CoqFile | Missing
 
 
-@final
-@dataclass(frozen=True)
-class Citation:
+class Citation(NamedTuple):
     """Section 7: a paragraph for a review, an appendix with the proof in LaTeX, and the commands to repeat all."""
 
     paragraph: str
@@ -298,9 +248,7 @@ class Citation:
     commands: tuple[str, ...]
 
 
-@final
-@dataclass(frozen=True)
-class Review:
+class Review(NamedTuple):
     """The review of a theorem; ``file`` is empty if the bound was given as an object, and times are in seconds."""
 
     theorem: str

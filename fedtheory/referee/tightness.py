@@ -124,10 +124,16 @@ def _trivial(subject: Subject) -> tuple[str, Callable[[Constants], Any] | None]:
             lambda c: Fraction(c["L"]) / 2 * c[distance],
         )
     horizon = next((name for name in ("num_rounds", "num_steps") if name in bound.domains), None)
+
+    def at_zero(constants: Constants) -> Any:
+        try:
+            value = bound(**{**constants, str(horizon): 0}, strict=False)[0]
+        except ValueError:  # the horizons start at 1
+            return None
+        return value if isfinite(value) else None
+
     if horizon is not None:
-        return f"the trivial bound is the value of the bound at {horizon}=0", lambda c: bound(
-            **{**c, horizon: 0}, strict=False
-        )[0]
+        return f"the trivial bound is the value of the bound at {horizon}=0, if it has one", at_zero
     return "no trivial bound is known for this left-hand side, so that no cell is called vacuous", None
 
 

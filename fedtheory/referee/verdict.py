@@ -1,7 +1,6 @@
 """Section 2: counterexamples among instances of the claims, and among exact worst cases."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from fractions import Fraction
 from math import inf
 from typing import Any
@@ -144,11 +143,7 @@ def _of_worst_case(constants: Constants, found: Comparison, lower: Fraction, val
 
 
 def simplest(low: Fraction, high: Fraction) -> Fraction:
-    """Return the fraction with the least denominator that is above ``low`` and at most ``high``.
-
-    >>> simplest(Fraction(1, 3), Fraction(41, 100))
-    Fraction(2, 5)
-    """
+    """Return the fraction with the least denominator that is above ``low`` and at most ``high``."""
     for denominator in range(1, _LARGEST_DENOMINATOR):
         found = Fraction(high * denominator // 1, denominator)
         if found > low:
@@ -160,4 +155,4 @@ def with_proof(verdict: Verdict, form: ClosedFormFound) -> Verdict:
     """Return the verdict after the bound was compared with a closed form of the worst case."""
     if not form.is_below or verdict.counterexample:
         return verdict
-    return replace(verdict, word="proved on the domain", remarks=(form.comparison, *verdict.remarks))
+    return verdict._replace(word="proved on the domain", remarks=(form.comparison, *verdict.remarks))

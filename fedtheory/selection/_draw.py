@@ -8,15 +8,6 @@ import numpy as np
 from fedtheory._support.jit import compiled, jitable
 from fedtheory._support.validate import Array
 
-__all__ = [
-    "alias_table",
-    "draw_by_weight",
-    "draw_present",
-    "first_arrivals",
-    "keep_largest",
-    "scan_for_the_rest",
-]
-
 _FEW = 64  # values that are ranked by counting
 _TRIES = 64  # consecutive draws of absent clients before the available ones are searched
 
@@ -67,10 +58,7 @@ def draw_by_weight(alias, rng):
 
 @jitable
 def draw_present(alias, weights, rng, drawn):
-    """Fill ``drawn`` with available clients as ``draw_by_weight`` draws them; return whether any client is available.
-
-    Available clients have nonnegative weights.
-    """
+    """Fill ``drawn`` with available clients as ``draw_by_weight`` draws them; return whether any is available."""
     filled, missed = 0, 0
     while filled < drawn.size:
         k = draw_by_weight(alias, rng)
@@ -95,10 +83,7 @@ def _scan_present(weights, rng):
 
 @jitable
 def scan_for_the_rest(weights, stamp, taken, rng, filled, size, drawn):
-    """Draw clients ``filled .. size - 1`` one by one, by weight among those left; return how many exist.
-
-    ``taken[k] == stamp`` marks drawn clients; absent clients have negative weights.
-    """
+    """Draw clients ``filled .. size - 1`` by weight among those with ``taken[k] != stamp``; return how many exist."""
     for j in range(filled, size):
         left = 0.0
         for k in range(weights.size):
@@ -145,10 +130,7 @@ def first_arrivals(weights, rng, size, drawn):
 
 @jitable
 def keep_largest(candidates, values, size, rng, kept):
-    """Write the ``size`` candidates with the largest values into ``kept``; ties are broken at random.
-
-    ``candidates`` is overwritten.
-    """
+    """Write the ``size`` candidates with the largest values into ``kept``, ties at random; overwrite ``candidates``."""
     filled = _keep_last_place(candidates, values, size)
     for i in range(size):
         kept[i] = candidates[i]

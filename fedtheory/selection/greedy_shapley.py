@@ -74,10 +74,7 @@ def weigh_by_size(round_index, table, memory, weights, chosen, updates, rng, coe
 
 @compiled
 def first_turns(memory, weights, rng, chosen):
-    """Choose among the clients that were never valued, filled up with others; return their number, 0 if there are none.
-
-    They are drawn uniformly, so that the turns are in random order.
-    """
+    """Draw uniformly among the clients that were never valued, fill up with others; return how many, 0 for no turns."""
     known = read_memory(memory)
     unseen, seen = 0, 0
     for k in range(weights.size):

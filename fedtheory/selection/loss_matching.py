@@ -82,16 +82,6 @@ class AnnealedThreshold:
         return result
 
 
-def thresholds(threshold: Any, num_rounds: int) -> Array:
-    """Return the thresholds of all rounds, shape (num_rounds,), from a number, an array of that shape or a schedule."""
-    num_rounds = validate.size("num_rounds", num_rounds, 0)
-    values = checked_threshold(threshold.thresholds(num_rounds) if is_schedule(threshold) else threshold)
-    if values.shape not in ((), (num_rounds,)):
-        message = f"threshold must be a number or have shape ({num_rounds},), got shape {values.shape}"
-        raise ValueError(message)
-    return np.broadcast_to(values, (num_rounds,)).copy()
-
-
 def is_schedule(threshold: Any) -> bool:
     """Whether a threshold is a schedule."""
     return not isinstance(threshold, type) and callable(getattr(threshold, "thresholds", None))
@@ -203,7 +193,13 @@ class LossMatching:
 
     def thresholds(self, num_rounds: int) -> Array:
         """Return the thresholds of all rounds, shape (num_rounds,); they are 0 in the warm-up."""
-        eps = thresholds(self.threshold, num_rounds)
+        num_rounds = validate.size("num_rounds", num_rounds, 0)
+        given: Any = self.threshold
+        values = checked_threshold(given.thresholds(num_rounds) if is_schedule(given) else given)
+        if values.shape not in ((), (num_rounds,)):
+            message = f"threshold must be a number or have shape ({num_rounds},), got shape {values.shape}"
+            raise ValueError(message)
+        eps = np.broadcast_to(values, (num_rounds,)).copy()
         eps[: self.warmup_rounds] = 0.0
         return eps
 
@@ -216,7 +212,7 @@ class LossMatching:
             message = "threshold must be the same in all rounds for inclusion probabilities, got changes"
             raise TypeError(message)
         mask, (mode, first, others) = np.array(self.priority), self._sizes()
-        matched = matches(np.asarray(losses)[None], weights, thresholds(self.threshold, 1)).matched[0]
+        matched = matches(np.asarray(losses)[None], weights, checked_threshold(self.threshold)[None]).matched[0]
         chances = np.array(self.shares) * first if mode == _DRAWS else np.full(mask.size, first / mask.sum())
         return np.where(mask, chances, matched * others / max(int((~mask).sum()), 1))
 
@@ -235,7 +231,7 @@ class LossMatching:
         if weights.shape != p.shape or np.abs(weights - np.where(mask, p, 0.0)).max() > 1e-9:
             message = "weights of the federation must be the shares of the priority clients and 0 for the others"
             raise ValueError(message)
-        sizes, eps = self._sizes(), thresholds(self.threshold, num_rounds)
+        sizes, eps = self._sizes(), self.thresholds(num_rounds)
         alias = alias_table(np.where(mask, p, 0.0))
         return Rules(
             propose=_propose_everyone,

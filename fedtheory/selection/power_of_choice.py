@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, final
+from typing import Literal, Protocol, final
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (selection/rules.py states the arguments of compiled rules)
@@ -15,13 +15,7 @@ from fedtheory._support.jit import compiled, jitable
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import truncate
 from fedtheory.sampling.inclusion import inclusion_by_losses, power_of_choice_inclusion
-from fedtheory.selection._draw import (
-    alias_table,
-    draw_by_weight,
-    first_arrivals,
-    keep_largest,
-    scan_for_the_rest,
-)
+from fedtheory.selection._draw import alias_table, draw_by_weight, first_arrivals, keep_largest, scan_for_the_rest
 from fedtheory.selection.laws import Fixed, Ranked, Scheduled
 from fedtheory.selection.rules import Rules, pack
 from fedtheory.theorem.scheme import Scheme
@@ -107,27 +101,6 @@ def _check(num_rounds: int, num_selected: int, num_clients: int) -> None:
     validate.count("num_selected", num_selected, high=validate.size("num_clients", num_clients))
 
 
-def scheduled(schedule: CandidateSchedule, num_rounds: int, num_selected: int, num_clients: int) -> Counts:
-    """Return the numbers of candidates of all rounds, from a schedule."""
-    refuse_no_schedule(schedule)
-    _check(num_rounds, num_selected, num_clients)
-    counts = np.asarray(schedule.counts(num_rounds, num_selected, num_clients))
-    if counts.shape != (num_rounds,):
-        message = f"the counts of {truncate(schedule)} must have shape ({num_rounds},), got {counts.shape}"
-        raise ValueError(message)
-    checked: Counts = validate.counts(f"the counts of {truncate(schedule)}", counts, num_selected, num_clients)
-    return checked
-
-
-def refuse_no_schedule(schedule: Any) -> None:
-    """Raise TypeError if the argument is no schedule."""
-    if not callable(getattr(schedule, "counts", None)):
-        message = (
-            f"num_candidates must be a whole number, 'all' or a schedule with a method counts, got {truncate(schedule)}"
-        )
-        raise TypeError(message)
-
-
 @final
 @dataclass(frozen=True)
 class PowerOfChoice:
@@ -159,8 +132,10 @@ class PowerOfChoice:
             validate.choice("num_candidates", self.num_candidates, ("all",))
         elif isinstance(self.num_candidates, int | float | np.number):
             validate.count("num_candidates", self.num_candidates, self.num_selected)
-        else:
-            refuse_no_schedule(self.num_candidates)
+        elif not callable(getattr(self.num_candidates, "counts", None)):
+            known = "a whole number, 'all' or a schedule with a method counts"
+            message = f"num_candidates must be {known}, got {truncate(self.num_candidates)}"
+            raise TypeError(message)
         validate.choice("loss", self.loss, ("exact", "minibatch", "last"))
 
     @property
@@ -174,7 +149,13 @@ class PowerOfChoice:
             return np.array([float(num_clients)])
         if isinstance(self.num_candidates, int | np.integer):
             return np.array([float(validate.count("num_candidates", self.num_candidates, 1, num_clients))])
-        return scheduled(self.num_candidates, num_rounds, self.num_selected, num_clients).astype(np.float64)
+        counts = np.asarray(self.num_candidates.counts(num_rounds, self.num_selected, num_clients))
+        name = f"the counts of {truncate(self.num_candidates)}"
+        if counts.shape != (num_rounds,):
+            message = f"{name} must have shape ({num_rounds},), got {counts.shape}"
+            raise ValueError(message)
+        checked: Counts = validate.counts(name, counts, self.num_selected, num_clients)
+        return checked.astype(np.float64)
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the compiled rules."""

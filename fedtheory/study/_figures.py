@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.transforms import Bbox
 
-__all__ = ["figure_bytes", "titled"]
-
 _DOTS_PER_INCH = 160
 
 
@@ -24,10 +22,7 @@ def titled(figure: Figure, sentence: str) -> Figure:
 
 
 def figure_bytes(figure: Figure, *kinds: str) -> dict[str, bytes]:
-    """Return the content of a file of each kind; the figure keeps their layout.
-
-    Labels and legends that extend beyond the figure enlarge it.
-    """
+    """Return the content of a file of each kind; the figure keeps their layout, enlarged by labels beyond it."""
     whole, found = _arranged(figure), {}
     undated: dict[str, dict[str, Any]] = {"png": {"Software": None}, "pdf": {"CreationDate": None}}
     for kind in kinds:

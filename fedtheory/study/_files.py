@@ -8,8 +8,6 @@ from typing import Any
 
 from fedtheory.study.scripts import Study
 
-__all__ = ["read_study"]
-
 
 @lru_cache(maxsize=8)
 def read_study(path: str) -> Study:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 # Rows of a table that are displayed.
 _SHOWN = 20
 
-__all__ = ["Finding", "Result", "Table", "from_records"]
-
 
 class Finding(NamedTuple):
     """A sentence about the data of a study, whether it holds, and numbers that decide it beyond the sentence."""

@@ -187,7 +187,12 @@ def _do(study: Study, argv: Sequence[str]) -> int:
     kind = "shown" if options.shown else "quick" if options.quick else ""
     folder = options.out or _default_folder(study.name, kind)
     if options.shown:
-        result = _drawn_again(study, _stored(study, options.shown), folder)
+        stored = load(options.shown)
+        if stored.metadata["study"] != study.name:
+            message = f"--show must name results of {study.name}, got those of {truncate(stored.metadata['study'])}"
+            raise ValueError(message)
+        result = stored._replace(table=study.table(stored.data), findings=study.findings(stored.data))
+        Folder(folder).draw(study.figures, result)
         end = f"figures in {folder}"
     else:
         result = produce(study, options.config, folder, progress=followed, force=options.force)
@@ -255,22 +260,6 @@ def _options(study: Study, kind: type) -> Any:
 def _default_folder(name: str, kind: str = "") -> Path:
     """Return the default folder of results; small sizes and figures of stored results have separate folders."""
     return Path("results", f"{name}-{kind}" if kind else name)
-
-
-def _stored(study: Study, folder: Path) -> Result:
-    """Return the results of a study in a folder."""
-    found = load(folder)
-    if found.metadata["study"] != study.name:
-        message = f"--show must name results of {study.name}, got those of {truncate(found.metadata['study'])}"
-        raise ValueError(message)
-    return found
-
-
-def _drawn_again(study: Study, stored: Result, folder: Path) -> Result:
-    """Return stored results with a new table and new findings; new figures are written and remain open."""
-    shown = stored._replace(table=study.table(stored.data), findings=study.findings(stored.data))
-    Folder(folder).draw(study.figures, shown)
-    return shown
 
 
 def _show(study: Study, result: Result) -> int:

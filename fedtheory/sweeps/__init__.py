@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from fedtheory._support import lazy
 from fedtheory.sweeps.results import Sweep as Sweep
+from fedtheory.sweeps.results import SweepInterrupted as SweepInterrupted
 from fedtheory.sweeps.results import SweepWarning as SweepWarning
 from fedtheory.sweeps.run import sweep as sweep
 

@@ -14,8 +14,6 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.wording import truncate
 
-__all__ = ["Grid", "Point", "canonical", "gridded"]
-
 
 class Point(NamedTuple):
     """A configuration: settings by name, a seed if there are seeds, and a text that identifies both."""

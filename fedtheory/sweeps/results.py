@@ -25,13 +25,23 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from xarray import Dataset
 
-__all__ = ["Failure", "Outcome", "Sweep", "SweepWarning", "Variable", "variable", "variables_of"]
+__all__ = ["Failure", "Outcome", "Sweep", "SweepInterrupted", "SweepWarning", "Variable", "variable", "variables_of"]
 
 _FAILED, _TRACEBACK, _SIDES = "failed", "traceback", ("mean", "lower", "upper", "seeds")
 
 
 class SweepWarning(UserWarning):
     """Warning that a file in a sweep's folder cannot be read or written."""
+
+
+class SweepInterrupted(KeyboardInterrupt, SystemExit):
+    """Ctrl-C ended a sweep.
+
+    ``except KeyboardInterrupt`` catches it. If nothing does, the script ends as after ``sys.exit(130)``: without a
+    traceback.
+    """
+
+    code = 130
 
 
 class Variable(NamedTuple):

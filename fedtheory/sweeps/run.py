@@ -27,12 +27,13 @@ from fedtheory._storage import files
 from fedtheory._storage.identity import UnidentifiedError, identities
 from fedtheory._storage.netcdf import file_bytes, read_file
 from fedtheory._support import validate
+from fedtheory._support.console import warn
 from fedtheory._support.progress import reported, unannounced
 from fedtheory._support.streams import block_sigint
 from fedtheory._support.wording import plain, truncate
 from fedtheory.study import Study, read_study, silent
 from fedtheory.sweeps._grid import Grid, Point, gridded
-from fedtheory.sweeps.results import Outcome, Sweep, SweepWarning, Variable, variable, variables_of
+from fedtheory.sweeps.results import Outcome, Sweep, SweepInterrupted, SweepWarning, Variable, variable, variables_of
 
 __all__ = ["sweep"]
 
@@ -58,8 +59,8 @@ def sweep(
 ) -> Sweep:
     """Run a function or a study at every point of a grid, with every seed.
 
-    The results do not depend on the backend, the number of workers, or the order in which they finish. On Ctrl-C a
-    message says what is kept.
+    The results do not depend on the backend, the number of workers, or the order in which they finish. Ctrl-C raises
+    `SweepInterrupted`, after one line on standard error that says what is kept.
 
     Parameters
     ----------
@@ -103,7 +104,8 @@ def sweep(
         folder = None if out is None else _reserved(files.as_path("out", out), stack)
         found = {} if folder is None else _kept(folder, keys)
         missing, failed = {i: one for i, one in enumerate(points) if i not in found}, 0
-        show = reported("sweep", len(points), done=len(found)) if progress else contextlib.nullcontext(_silent)
+        quiet = contextlib.nullcontext[Any](lambda *_: None)
+        show = reported("sweep", len(points), done=len(found)) if progress else quiet
         try:
             with show as report, contextlib.closing(_outcomes(function, missing, backend, workers)) as outcomes:
                 for i, outcome in outcomes:
@@ -117,15 +119,12 @@ def sweep(
                 else f"{folder} keeps them, run the sweep again to go on"
             )
             message = f"{len(found)} of {len(points)} configurations are finished: {kept}"
-            raise KeyboardInterrupt(message) from None
+            warn(message)
+            raise SweepInterrupted(message) from None
         result = Sweep.of(points, [found[i] for i in range(len(points))], folder)
         if folder is not None:
             _publish(folder, result)
     return result
-
-
-def _silent(*_: Any) -> None:
-    return
 
 
 def function_of(function_or_study: Any, dims: Sequence[str], *, quick: bool) -> tuple[Callable[..., Any], Any]:
@@ -237,6 +236,8 @@ def _attempt(function: Any, i: int, arguments: Mapping[str, Any], *, announces: 
     try:
         with contextlib.nullcontext() if announces else unannounced():
             variables = variables_of(function(**arguments))
+    except KeyboardInterrupt:
+        raise
     except (Exception, SystemExit) as error:  # recorded; the sweep goes on
         taken = time.perf_counter() - start
         why = " ".join(f"{type(error).__name__}: {error}".split())

@@ -24,6 +24,15 @@ ROUNDING = 1e-9
 violations are orders of magnitude larger. It allows for rounding only; exact rationals are compared without it."""
 
 
+def verdict_text(verdict: str, *, as_expected: bool) -> str:
+    """Return a verdict in words; a documented counterexample is no failure of the library.
+
+    >>> verdict_text(FAILS, as_expected=True), verdict_text(FAILS, as_expected=False)
+    ('refuted, as documented', 'fails')
+    """
+    return "refuted, as documented" if verdict == FAILS and as_expected else verdict
+
+
 @final
 @dataclass(frozen=True)
 class Finding:

@@ -6,30 +6,18 @@ Modules are imported on first use.
 from typing import TYPE_CHECKING
 
 from fedtheory._support import lazy
-from fedtheory.bounds.catalogue import known_bounds as known_bounds
-from fedtheory.claims.catalogue import known_claims as known_claims
-from fedtheory.theorem.claims import Claim as Claim
-from fedtheory.theorem.claims import claim as claim
-from fedtheory.theorem.findings import Finding as Finding
-from fedtheory.theorem.findings import at_least as at_least
-from fedtheory.theorem.findings import at_most as at_most
-from fedtheory.theorem.findings import equal_to as equal_to
-from fedtheory.theorem.findings import mean_at_most as mean_at_most
-from fedtheory.theorem.findings import not_applicable as not_applicable
-from fedtheory.theorem.findings import worst_of as worst_of
+from fedtheory.bounds.catalogue import known_bounds
+from fedtheory.claims.catalogue import known_claims
+from fedtheory.theorem.claims import Claim, claim
+from fedtheory.theorem.findings import Finding, at_least, at_most, equal_to, mean_at_most, not_applicable, worst_of
 
 if TYPE_CHECKING:
     from fedtheory.verification import hunts as hunts
-    from fedtheory.verification.hunts import hunt as hunt
-    from fedtheory.verification.instances import regression_examples as regression_examples
-    from fedtheory.verification.instances import replay as replay
-    from fedtheory.verification.instances import reproduce as reproduce
-    from fedtheory.verification.records import rows as rows
-    from fedtheory.verification.renderings import false_alarms as false_alarms
-    from fedtheory.verification.renderings import markdown_table as markdown_table
-    from fedtheory.verification.verdicts import Verdict as Verdict
-    from fedtheory.verification.verdicts import examine as examine
-    from fedtheory.verification.verdicts import verify as verify
+    from fedtheory.verification.hunts import hunt
+    from fedtheory.verification.instances import regression_examples, replay, reproduce
+    from fedtheory.verification.records import rows
+    from fedtheory.verification.renderings import false_alarms, markdown_table
+    from fedtheory.verification.verdicts import Verdict, examine, verify
 else:  # a type checker would accept any name if it saw __getattr__
     __getattr__, _, _ = lazy.attach(
         __name__,
@@ -44,28 +32,10 @@ else:  # a type checker would accept any name if it saw __getattr__
     )
 
 __all__ = [
-    "Claim",
-    "Finding",
-    "Verdict",
-    "at_least",
-    "at_most",
-    "claim",
-    "equal_to",
-    "examine",
-    "false_alarms",
-    "hunt",
-    "known_bounds",
-    "known_claims",
-    "markdown_table",
-    "mean_at_most",
-    "not_applicable",
-    "regression_examples",
-    "replay",
-    "reproduce",
-    "rows",
-    "verify",
-    "worst_of",
-]
+    "Claim", "Finding", "Verdict", "at_least", "at_most", "claim", "equal_to", "examine", "false_alarms", "hunt",
+    "known_bounds", "known_claims", "markdown_table", "mean_at_most", "not_applicable", "regression_examples",
+    "replay", "reproduce", "rows", "verify", "worst_of",
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:

@@ -11,8 +11,6 @@ from fedtheory._support.streams import block_sigint
 from fedtheory.claims.catalogue import known_claims, one_claim
 from fedtheory.theorem.claims import Claim
 
-__all__ = ["in_order", "number_of_jobs", "pool", "received", "sent"]
-
 Result = TypeVar("Result")
 
 _MOST = 1024

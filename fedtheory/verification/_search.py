@@ -18,8 +18,6 @@ from fedtheory.theorem.claims import Claim, is_own
 from fedtheory.theorem.findings import Finding
 from fedtheory.verification.instances import Choice, check_on
 
-__all__ = ["Step", "climb", "climbs_in_turn", "score", "score_beyond", "shrink", "size"]
-
 # The ends of a range; 0 is practically never drawn otherwise, and many checks divide by it.
 _SMALLEST, _LARGEST = 2.0**-53, 1 - 2.0**-53
 _NUM_CORNER = 48  # only the first choices may be at the ends of their ranges; later ones are drawn
@@ -198,12 +196,7 @@ def climbs_in_turn(claim: Claim, seeds: np.random.SeedSequence, start: Sequence[
 
 
 def score_beyond(finding: Finding) -> float:
-    """Return how close a finding is to breaking an inequality, relative to its baseline; 1 at equality.
-
-    >>> from fedtheory.theorem.findings import at_most
-    >>> [score_beyond(at_most(*sides, baseline=100)) for sides in ((99, 98), (98, 99))], score_beyond(at_most(1, 2))
-    ([1.5, 0.5], 0.5)
-    """
+    """Return how close a finding is to breaking an inequality, relative to its baseline; 1 at equality."""
     if finding.relation == "==" or not finding.is_finite:
         return score(finding)
     try:
@@ -221,10 +214,7 @@ def _exact(side: Any) -> Fraction:
 
 
 def size(found: Step) -> tuple[float, ...]:
-    """Return the size of an instance: its count of numbers, their digits and signs, their sum, and its choices.
-
-    Fewer clients and dimensions mean fewer numbers; short rationals have few digits.
-    """
+    """Return the size of an instance: its count of numbers, their digits and signs, their sum, and its choices."""
     text = " ".join(map(str, found.worst.instance.values()))
     numbers = re.findall(r"\d+", text)
     digits = sum(map(len, numbers))

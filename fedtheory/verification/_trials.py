@@ -16,8 +16,6 @@ from fedtheory.verification.instances import EXAMPLE, regression_examples, repro
 if TYPE_CHECKING:
     from fedtheory.verification.hunts import Hunt
 
-__all__ = ["DRAWS_PER_INSTANCE", "FIRST", "Effort", "Hunted", "Ranges", "Trials", "tried", "widen"]
-
 DRAWS_PER_INSTANCE = 20
 """Largest number of drawn instances per requested applicable one."""
 
@@ -60,12 +58,10 @@ class Trials(NamedTuple):
 
 
 def tried(claim: Claim, effort: Effort, *, seeds: np.random.SeedSequence) -> Trials:
-    """Check instances of a claim, and hunt for a counterexample if the effort includes a hunt.
-
-    Linear algebra runs in one thread, since its last digits depend on the number of threads.
-    """
+    """Check instances of a claim, and hunt for a counterexample if the effort includes a hunt."""
     from threadpoolctl import threadpool_limits
 
+    # The last digits of linear algebra depend on the number of threads.
     with threadpool_limits(1):
         trials = _drawn(claim, effort, seeds)
         failed = trials.fault or any(finding.holds is False for finding in trials.findings.values())

@@ -77,12 +77,7 @@ def hunting(
     start: Sequence[float] = (),
     small: bool = True,
 ) -> Generator[Hunt, None, None]:
-    """Yield the result of ``hunt`` so far, after each instance.
-
-    >>> [last] = list(hunting("power-of-choice:lemma-b1", evaluations=20))[-1:]
-    >>> last.worst.holds
-    True
-    """
+    """Yield the result of ``hunt`` so far, after each instance."""
     from threadpoolctl import threadpool_limits
 
     hunted = one_claim(claim) if isinstance(claim, str) else claim

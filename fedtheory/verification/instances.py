@@ -76,13 +76,7 @@ def replay(claim: Claim, choices: Sequence[float]) -> Finding:
 
 
 def check_on(claim: Claim, choices: Iterable[float], rng: np.random.Generator) -> tuple[Finding, tuple["Choice", ...]]:
-    """Check the instance that begins with the given choices; return the finding and all choices that were read.
-
-    >>> from fedtheory.claims.catalogue import one_claim
-    >>> finding, read = check_on(one_claim("power-of-choice:lemma-b1"), [0.5, 0.25], np.random.default_rng(0))
-    >>> finding.holds, [one.number for one in read[:2]]
-    (True, [0.5, 0.25])
-    """
+    """Check the instance that begins with the given choices; return the finding and all choices that were read."""
     source = Choices(choices, rng)
     try:
         finding = _checked(claim.check(source))
@@ -114,17 +108,6 @@ class Choice(NamedTuple):
     def essence(self) -> float:
         """A value that is equal for two numbers that choose the same."""
         return self.level if self.levels else self.number
-
-
-# Methods whose results are drawn from a child generator that one choice seeds; a search can change these results only
-# as a whole.
-_DRAWN_BY_A_CHILD = (
-    "beta", "binomial", "bytes", "chisquare", "choice", "dirichlet", "exponential", "f", "gamma", "geometric", "gumbel",
-    "hypergeometric", "laplace", "logistic", "lognormal", "logseries", "multinomial", "multivariate_hypergeometric",
-    "multivariate_normal", "negative_binomial", "noncentral_chisquare", "noncentral_f", "pareto", "permutation",
-    "permuted", "poisson", "power", "rayleigh", "shuffle", "spawn", "standard_cauchy", "standard_exponential",
-    "standard_gamma", "standard_t", "triangular", "vonmises", "wald", "weibull", "zipf",
-)  # fmt: skip
 
 
 @final
@@ -213,16 +196,14 @@ def _by_a_child(name: str) -> Callable[..., Any]:
     return method
 
 
-for _name in _DRAWN_BY_A_CHILD:
-    setattr(Choices, _name, _by_a_child(_name))
+# The other methods draw from a child generator that one choice seeds; a search changes their results as a whole.
+for _name in {*dir(np.random.Generator)} - {*vars(Choices)}:
+    if not _name.startswith("_"):
+        setattr(Choices, _name, _by_a_child(_name))
 
 
 def shortest(read: Iterable[Choice]) -> tuple[float, ...]:
-    """Return choices of the same instance in which numbers that choose integers have as few decimals as possible.
-
-    >>> shortest([Choice(0.123456, 0), Choice(0.123456, 2), Choice(0.99, 3), Choice(0.4, 33)])
-    (0.123456, 0.0, 0.7, 0.4)
-    """
+    """Return choices of the same instance in which numbers that choose integers have as few decimals as possible."""
     return tuple(_shortest(choice) if choice.levels else choice.number for choice in read)
 
 

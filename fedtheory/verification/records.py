@@ -92,13 +92,7 @@ def _of_worst(verdict: Verdict) -> dict[str, Any]:
 
 
 def of_finding(worst: Finding) -> dict[str, Any]:
-    """Return the part of a row that describes the worst instance.
-
-    >>> from fedtheory.theorem.findings import at_most
-    >>> found = of_finding(at_most(Fraction(1, 3), Fraction(2, 3), instance={"x": Fraction(1, 7)}))
-    >>> found["worst_ratio"], found["measured"], found["relation"], found["predicted"], found["instance"]
-    (0.5, '1/3', '<=', '2/3', {'x': '1/7'})
-    """
+    """Return the part of a row that describes the worst instance."""
     return {
         "worst_ratio": plain(worst.ratio),
         "measured": plain(worst.measured),
@@ -132,11 +126,7 @@ def evidence(verdict: Verdict) -> list[str]:
 
 
 def factor_text(factor: float) -> str:
-    """Write a factor with three digits, or as a whole number.
-
-    >>> factor_text(1.306), factor_text(31.21), factor_text(2048.0)
-    ('1.31', '31.2', '2048')
-    """
+    """Write a factor with three digits, or as a whole number."""
     return f"{factor:.0f}" if factor >= 100 else f"{factor:.3g}"
 
 
@@ -165,11 +155,7 @@ def _named(claim: Claim, seed: int) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Convert a value for JSON.
-
-    >>> plain({"x": (1, 2.5), "y": Fraction(1, 3), "z": [math.inf, math.nan]})
-    {'x': [1, 2.5], 'y': '1/3', 'z': ['inf', None]}
-    """
+    """Convert a value for JSON."""
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, int | Fraction):
@@ -210,13 +196,7 @@ def number_of(value: Any) -> float:
 
 
 def numeric(row: Row) -> dict[str, Any]:
-    """Return a row with fractions as doubles; ``exact`` contains their exact values as text.
-
-    Infinities and numbers beyond the range of doubles remain text.
-
-    >>> numeric({"key": "a:b", "measured": "9/32", "predicted": 1, "slack": 0, "worst_ratio": "inf"})
-    {'key': 'a:b', 'measured': 0.28125, 'predicted': 1, 'slack': 0, 'worst_ratio': 'inf', 'exact': {'measured': '9/32'}}
-    """
+    """Return a row with fractions as doubles; ``exact`` contains their exact values as text."""
     exact = {name: row[name] for name in ("measured", "predicted", "slack", "worst_ratio") if _is_fraction(row[name])}
     doubles = {name: float(Fraction(text)) for name, text in exact.items()}
     return {**row, **doubles, "exact": exact}

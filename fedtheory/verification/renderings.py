@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory._support.wording import format_pair, format_value, short_exponent
-from fedtheory.theorem.findings import ERROR, FAILS, HOLDS, NO_COUNTEREXAMPLE
+from fedtheory.theorem.findings import ERROR, FAILS, HOLDS, NO_COUNTEREXAMPLE, verdict_text
 from fedtheory.verification.records import LOOSE, Row, factor_text, number_of
 
 __all__ = ["false_alarms", "markdown_table"]
@@ -20,7 +20,7 @@ def console_rows(found: Sequence[Row]) -> list[dict[str, Any]]:
     return [
         {
             "claim": row["key"],
-            "verdict": row["verdict"],
+            "verdict": text_of(row),
             "expected": expectation(row),
             "worst ratio": "" if row["worst_ratio"] is None else row["worst_ratio"],
             "detects": detects(row),
@@ -34,19 +34,15 @@ def console_rows(found: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def expectation(row: Row) -> str:
-    """Return whether a verdict is the expected one; the absence of a counterexample is not a confirmation."""
+    """Return whether a verdict is the expected one, unless its text says so; no counterexample is no confirmation."""
     if not row["as_expected"]:
         return f"UNEXPECTED, not {row['expected']}"
-    return "" if row["verdict"] == NO_COUNTEREXAMPLE else "as expected"
+    return "" if row["verdict"] in (NO_COUNTEREXAMPLE, FAILS) else "as expected"
 
 
-def verdict_text(row: Row) -> str:
-    """Return the verdict in words; a documented counterexample is no failure of the library.
-
-    >>> verdict_text({"verdict": "fails", "as_expected": True})
-    'refuted, as documented'
-    """
-    return "refuted, as documented" if row["verdict"] == FAILS and row["as_expected"] else str(row["verdict"])
+def text_of(row: Row) -> str:
+    """Return the verdict of a row in words."""
+    return verdict_text(row["verdict"], as_expected=row["as_expected"])
 
 
 def detects(row: Row) -> str:
@@ -67,10 +63,7 @@ def applicable(row: Row) -> str:
 
 
 def notes(found: Sequence[Row]) -> list[str]:
-    """Return lines on verdicts with reasons, unexpected counterexamples, and the evidence for user-defined claims.
-
-    Lines about an instance end with the command that checks it again.
-    """
+    """Return lines on verdicts with reasons, unexpected counterexamples, and the evidence for user-defined claims."""
     return [line for row in found for line in _notes(row)]
 
 
@@ -84,23 +77,13 @@ def _notes(row: Row) -> list[str]:
 
 
 def summary(found: Sequence[Row]) -> str:
-    r"""Return the number of verdicts of each kind, and the meaning of the columns.
-
-    >>> good = {"verdict": "holds", "as_expected": True, "risk": 0.001, "detectable": 32.0}
-    >>> bad = {"verdict": "error", "as_expected": False, "risk": 0.0, "detectable": None}
-    >>> print(summary([good, bad]).replace("; ", "\n"))
-    2 claims: 1 holds, 1 error
-    1 not as expected
-    expected false alarms: at most 0.001
-    ratio = measured/predicted
-    detects = smallest factor by which the bound can be sharpened until the worst instance refutes it, 2 or more for 1
-    """
-    words = (HOLDS, FAILS, NO_COUNTEREXAMPLE)
-    verdicts = [row["verdict"] for row in found]
-    order = sorted(set(verdicts), key=lambda verdict: (words.index(verdict) if verdict in words else 3, verdict))
+    """Return the number of verdicts of each kind, and the meaning of the columns."""
+    words = (HOLDS, verdict_text(FAILS, as_expected=True), FAILS, NO_COUNTEREXAMPLE)
+    verdicts = [text_of(row) for row in found]
+    order = sorted(set(verdicts), key=lambda verdict: (words.index(verdict) if verdict in words else 4, verdict))
     loose = sum(row["detectable"] is not None and number_of(row["detectable"]) >= LOOSE for row in found)
     return (
-        f"{len(found)} claims: {', '.join(f'{verdicts.count(verdict)} {verdict}' for verdict in order)}; "
+        f"{len(found)} claims: {'; '.join(f'{verdicts.count(verdict)} {verdict}' for verdict in order)}; "
         f"{sum(not row['as_expected'] for row in found)} not as expected; "
         f"expected false alarms: {false_alarms(found)}; ratio = measured/predicted; detects = smallest factor by which "
         f"the bound can be sharpened until the worst instance refutes it, {LOOSE:g} or more for {loose}"
@@ -118,17 +101,12 @@ def false_alarms(found: Sequence[Row]) -> str:
 
 
 def description(row: Row) -> list[tuple[str, str]]:
-    """Return pairs (name, text) that describe a claim and its verdict.
-
-    >>> from fedtheory.verification import rows, verify
-    >>> description(rows(verify("fedalign:theta-one"))[0])[2:4]
-    [('verdict', 'refuted, as documented'), ('instances', '1 of 1 applicable')]
-    """
+    """Return pairs (name, text) that describe a claim and its verdict."""
     about = [
         ("source", f"{row['source']} ({row['kind']})"),
         *(("assumes", text) for text in row["hypotheses"]),
         ("remark", row["remark"]),
-        ("verdict", verdict_text(row)),
+        ("verdict", text_of(row)),
         ("expected", "" if row["as_expected"] else row["expected"]),
         ("because", row["reason"]),
         ("instances", f"{applicable(row)} applicable"),
@@ -140,12 +118,7 @@ def description(row: Row) -> list[tuple[str, str]]:
 
 
 def finding_pairs(row: Row) -> list[tuple[str, str]]:
-    """Return pairs (name, text) that describe the worst instance of a row, if it has one.
-
-    >>> from fedtheory.verification import rows, verify
-    >>> finding_pairs(rows(verify("fedalign:theta-one"))[0])[0]
-    ('measured', '9/16, should be == 1 (exact)')
-    """
+    """Return pairs (name, text) that describe the worst instance of a row, if it has one."""
     if row["relation"] is None:
         return []
     return [
@@ -181,18 +154,14 @@ def markdown_table(found: Sequence[Row], prefix: str = "") -> str:
         ratio = "" if row["worst_ratio"] is None else f"{float(row['worst_ratio']):.2g}"
         lines.append(
             f"| `{row['key'].removeprefix(prefix)}`<br>{escaped(row['title'])} "
-            f"| {verdict_text(row)}{expected}{reason} | {ratio} | {detects(row)} "
+            f"| {text_of(row)}{expected}{reason} | {ratio} | {detects(row)} "
             f"| {applicable(row)} |"
         )
     return "\n".join(lines) + "\n"
 
 
 def escaped(text: str) -> str:
-    r"""Escape mathematical signs that Markdown would read as markup.
-
-    >>> escaped("a_1 * |x|")
-    'a\\_1 \\* \\|x\\|'
-    """
+    """Escape mathematical signs that Markdown would read as markup."""
     return re.sub(r"([\\`|*_<>\[\]])", r"\\\1", text)
 
 

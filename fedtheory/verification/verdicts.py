@@ -22,6 +22,7 @@ from fedtheory.theorem.findings import (
     NOT_APPLICABLE,
     Finding,
     severity,
+    verdict_text,
 )
 from fedtheory.verification._jobs import in_order, number_of_jobs
 from fedtheory.verification._trials import DRAWS_PER_INSTANCE, FIRST, Effort, Hunted, Ranges, Trials, tried, widen
@@ -136,7 +137,8 @@ class Verdict:
             "instances": f"{self.num_instances}, {self.num_applicable} of them meet the hypotheses",
             "hunted": "" if self.hunted is None else f"{self.hunted.num_instances} more in {self.hunted.seconds:.1f} s",
         }
-        return Summary(f"{self.key}: {self.verdict}", {name: text for name, text in rows.items() if text})
+        title = f"{self.key}: {verdict_text(self.verdict, as_expected=self.as_expected)}"
+        return Summary(title, {name: text for name, text in rows.items() if text})
 
 
 @final
@@ -145,10 +147,18 @@ class Verdicts(list[Verdict]):
 
     def _repr_html_(self) -> str:
         head = ("claim", "title", "verdict", "expected", "worst ratio", "instances")
-        return html_table(
-            head,
-            ((v.key, v.claim.title, v.verdict, v.expected, v.worst_ratio, v.num_instances) for v in self),
+        rows = (
+            (
+                verdict.key,
+                verdict.claim.title,
+                verdict_text(verdict.verdict, as_expected=verdict.as_expected),
+                "" if verdict.as_expected else verdict.expected,
+                verdict.worst_ratio,
+                verdict.num_instances,
+            )
+            for verdict in self
         )
+        return html_table(head, rows)
 
 
 def verify(
@@ -194,13 +204,7 @@ def verdicts_of(
     num_instances: int | None = None,
     hunt_seconds: float = 0.0,
 ) -> Generator[Verdict, None, None]:
-    """Yield the verdicts one by one; ``hunt_seconds`` is the total time of all hunts.
-
-    >>> from fedtheory.claims.catalogue import select_claims
-    >>> selected = select_claims("power-of-choice:lemma-b1")
-    >>> [(verdict.verdict, verdict.num_instances) for verdict in verdicts_of(selected, num_instances=5, rng=3)]
-    [('holds', 6)]
-    """
+    """Yield the verdicts one by one; ``hunt_seconds`` is the total time of all hunts."""
     seeds, claims, jobs = _seeds(rng), list(selected), number_of_jobs(jobs)
     share = jobs / max(sum(not claim.is_single for claim in claims), jobs)
     effort = Effort(FIRST, hunt_seconds=hunt_seconds * share)

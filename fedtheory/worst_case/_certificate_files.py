@@ -13,8 +13,6 @@ from fedtheory.worst_case._semidefinite import semidefinite_program
 from fedtheory.worst_case._vectors import Basis, Form, Value, Vector
 from fedtheory.worst_case.proofs import Proof
 
-__all__: list[str] = []
-
 FORMAT = "fedtheory certificate 3"
 
 
@@ -130,10 +128,6 @@ class Writer:
             ]
             for call in one.calls
         ]
-        found: dict[str, Any] = {
-            "name": one.name,
-            "kind": one.of.kind,
-            "class": kept,
-        }
+        found: dict[str, Any] = {"name": one.name, "kind": one.of.kind, "class": kept}
         found |= {"blocks": [*one.blocks], "clients": one.num_clients, "calls": calls}
         return found | {"minimum": one.minimum, "least": one.least is not None}

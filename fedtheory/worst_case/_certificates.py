@@ -11,9 +11,9 @@ Only the program is trusted. All quantities are computed again in integers, with
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,8 +21,6 @@ from fedtheory.arithmetic.matrices import is_semidefinite, over_common
 from fedtheory.errors import OracleError
 from fedtheory.worst_case._semidefinite import Program
 from fedtheory.worst_case._vectors import Vector
-
-__all__: list[str] = []
 
 Gram = tuple[tuple[Fraction, ...], ...]
 
@@ -39,6 +37,15 @@ class FeasiblePoint(NamedTuple):
 
     grams: tuple[Gram, ...]
     values: tuple[Fraction, ...]
+
+    @classmethod
+    def of(cls, grams: Iterable[Iterable[Iterable[Fraction]]], values: Iterable[Fraction]) -> FeasiblePoint:
+        """Return a point from matrices and numbers in any form."""
+        return cls(tuple(tuple(map(tuple, gram)) for gram in grams), tuple(values))
+
+    def each(self, change: Callable[[Fraction], Fraction]) -> FeasiblePoint:
+        """Return the point with all entries and values changed."""
+        return FeasiblePoint.of(([map(change, row) for row in gram] for gram in self.grams), map(change, self.values))
 
     def square(self, vector: Vector) -> Fraction:
         """Return the squared length of a vector."""
@@ -64,14 +71,20 @@ def _promised(program: Program, multipliers: Multipliers, of_objective: Fraction
         message = "multipliers must make the function values cancel"
         raise OracleError(message)
     wholes, _ = over_common(weights)
-    for number, (block, size) in enumerate(zip(program.rows.blocks, program.sizes, strict=True)):
-        left = np.zeros((size, size), dtype=object)
-        # Twice the matrix: an off-diagonal entry counts for both triangles.
-        np.add.at(left, (block.rows, block.columns), wholes[block.forms] * block.wholes)
-        if not is_semidefinite((left + left.T).tolist()):
+    for number, matrix in enumerate(combined(program, wholes)):
+        if not is_semidefinite(matrix.tolist()):
             message = f"multipliers must leave a positive semidefinite matrix, got another in block {number}"
             raise OracleError(message)
     return sum((y * c.bound for y, c in zip(factors, constraints, strict=True)), start=Fraction(0))
+
+
+def combined(program: Program, weights: Any) -> Iterator[Any]:
+    """Yield of each block a multiple, ``2 program.rows.denominator``, of the matrix of ``sum weight * form``."""
+    for block, size in zip(program.rows.blocks, program.sizes, strict=True):
+        upper = np.zeros((size, size), dtype=object)
+        np.add.at(upper, (block.rows, block.columns), weights[block.forms] * block.wholes)
+        # Twice the matrix: an off-diagonal entry counts for both triangles.
+        yield upper + upper.T
 
 
 def value_balance(program: Program, weights: Sequence[Fraction]) -> list[Fraction]:

@@ -15,7 +15,34 @@ from typing import Any, final
 
 from fedtheory._support.wording import format_number
 
-__all__: list[str] = []
+
+def _computed(work: Callable[[Any, Any], Any]) -> tuple[Any, Any]:
+    """Return an operation of a constant with a number, and the one with exchanged sides."""
+
+    def of(self: Constant, other: Any, left: Any, right: Any) -> Any:
+        if not isinstance(other, int | Fraction):
+            return self._undefined(other)
+        functions = [function_of(part, self.function.field) for part in (left, right)]
+        if work is operator.truediv and functions[1]:
+            self._compare(functions[1], number_of(right))
+        return self._made(work(number_of(left), number_of(right)), work(*functions))
+
+    return (lambda self, other: of(self, other, self, other)), (lambda self, other: of(self, other, other, self))
+
+
+def _ordered(work: Callable[[Any, Any], bool]) -> Any:
+    """Return a comparison of a constant with a number."""
+
+    def compared(self: Constant, other: Any) -> Any:
+        if not isinstance(other, int | Fraction):
+            return self._undefined(other)
+        outcome, apart = work(self.number, number_of(other)), self.number - number_of(other)
+        # Which of the two is larger, and whether they may be equal, must be the same on the whole domain.
+        function = self.function - function_of(other, self.function.field)
+        self._compare(function, apart, is_strict=outcome == (work in (operator.lt, operator.gt)))
+        return outcome
+
+    return compared
 
 
 @final
@@ -62,24 +89,6 @@ class Constant(Fraction):
         if not (apart.numer.is_ground and apart.denom.is_ground):
             self.compared.add((apart if number > 0 else -apart, is_strict))
 
-    def _computed(self, work: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:
-        given = other if one is self else one
-        if not isinstance(given, int | Fraction):
-            return self._undefined(given)
-        functions = [function_of(part, self.function.field) for part in (one, other)]
-        if work is operator.truediv and functions[1]:
-            self._compare(functions[1], number_of(other))
-        return self._made(work(number_of(one), number_of(other)), work(*functions))
-
-    def _ordered(self, work: Callable[[Any, Any], bool], other: Any) -> Any:
-        if not isinstance(other, int | Fraction):
-            return self._undefined(other)
-        outcome, apart = work(self.number, number_of(other)), self.number - number_of(other)
-        # Which of the two is larger, and whether they may be equal, must be the same on the whole domain.
-        function = self.function - function_of(other, self.function.field)
-        self._compare(function, apart, is_strict=outcome == (work in (operator.lt, operator.gt)))
-        return outcome
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, int | Fraction):
             undefined: bool = self._undefined(other)
@@ -109,41 +118,12 @@ class Constant(Fraction):
     def __abs__(self) -> Any:
         return self if self >= 0 else -self
 
-    def __add__(self, other: Any) -> Any:
-        return self._computed(operator.add, self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return self._computed(operator.add, other, self)
-
-    def __sub__(self, other: Any) -> Any:
-        return self._computed(operator.sub, self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return self._computed(operator.sub, other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return self._computed(operator.mul, self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return self._computed(operator.mul, other, self)
-
-    def __truediv__(self, other: Any) -> Any:
-        return self._computed(operator.truediv, self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return self._computed(operator.truediv, other, self)
-
-    def __lt__(self, other: Any) -> Any:
-        return self._ordered(operator.lt, other)
-
-    def __le__(self, other: Any) -> Any:
-        return self._ordered(operator.le, other)
-
-    def __gt__(self, other: Any) -> Any:
-        return self._ordered(operator.gt, other)
-
-    def __ge__(self, other: Any) -> Any:
-        return self._ordered(operator.ge, other)
+    __add__, __radd__ = _computed(operator.add)
+    __sub__, __rsub__ = _computed(operator.sub)
+    __mul__, __rmul__ = _computed(operator.mul)
+    __truediv__, __rtruediv__ = _computed(operator.truediv)
+    __lt__, __le__ = _ordered(operator.lt), _ordered(operator.le)
+    __gt__, __ge__ = _ordered(operator.gt), _ordered(operator.ge)
 
     def __hash__(self) -> int:  # type: ignore[override]  # numbers.Complex has None
         refused: int = self._refuse()

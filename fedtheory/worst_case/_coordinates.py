@@ -8,7 +8,7 @@ directions of a Gram matrix on which no form depends, for example if all models 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -31,8 +31,6 @@ from fedtheory.worst_case._elimination import cholesky, power_of_two
 from fedtheory.worst_case._interior_point import Data, State
 from fedtheory.worst_case._semidefinite import Block, Program
 from fedtheory.worst_case._sparse_forms import SparseForms
-
-__all__ = ["Coordinates", "first_coordinates"]
 
 # Numbers below this share of the largest are treated as rounding errors.
 _NEGLIGIBLE = 1e-12
@@ -166,7 +164,9 @@ class Coordinates:
 
     def recast(self, state: State) -> tuple[Coordinates, State]:
         """Return coordinates in which a state's Gram matrices are unit matrices, and the state in these coordinates."""
-        triangles = [_exact(cholesky(_safely_definite(G) / state.tau)) for G in state.grams]
+        # A bound of the rounding errors is added to the diagonals.
+        definite = (G + 1e-13 * np.diag(G.diagonal()) for G in state.grams)
+        triangles = [_exact(cholesky(G / state.tau)) for G in definite]
         turns = tuple(product(T, L) for T, L in zip(self.turns, triangles, strict=True))
         # Equalities first, then inequalities in the order of multiplier over slack.
         own = self._kept[1:]
@@ -238,10 +238,10 @@ class Coordinates:
             # The rows of the pivots determine the function values.
             left = np.full(len(self.pivots), Fraction(0), dtype=object)
             left[[self._pivot_rows.index(row) for row in self._slack_rows]] = -variables
-            taken = forms_at(self.program, _point(grams, values))
+            taken = forms_at(self.program, FeasiblePoint.of(grams, values))
             variables = self._to_values @ (left + [bounds[p] - taken[1 + p] for p in self.pivots])
         values[list(self.free)] = variables
-        return _point(grams, values)
+        return FeasiblePoint.of(grams, values)
 
     def multipliers(self, state: State, *, of_objective: bool) -> Multipliers:
         """Return a state's multipliers as rationals, corrected so that function values cancel.
@@ -257,10 +257,7 @@ class Coordinates:
 
 def first_coordinates(program: Program) -> Coordinates:
     """Return the coordinates of a program in units of its largest bound, without redundant unknowns."""
-    columns: list[dict[int, Fraction]] = [{} for _ in program.values]
-    for row, place, c in program.levels:
-        columns[place][row] = columns[place].get(row, Fraction(0)) + c
-    free = tuple(independent([{row: c for row, c in column.items() if c} for column in columns]))
+    free = tuple(independent(program.value_columns))
     units = tuple(_exact(np.eye(size)) for size in program.sizes)
     whole = Coordinates(program, free, units)
     data = whole.data
@@ -268,10 +265,6 @@ def first_coordinates(program: Program) -> Coordinates:
     stacked = (g.seen() if isinstance(g, SparseForms) else g.reshape(-1, g.shape[-1]) for g in data.grams)
     seen = [_independent(rows) for rows in stacked]
     return Coordinates(program, free, tuple(unit * one[:, kept] for one, kept in zip(units, seen, strict=True)))
-
-
-def _point(grams: Iterable[Iterable[Iterable[Fraction]]], values: Iterable[Fraction]) -> FeasiblePoint:
-    return FeasiblePoint(tuple(tuple(map(tuple, gram)) for gram in grams), tuple(values))
 
 
 def _selected(program: Program, number: int, turn: Exact) -> tuple[Block, int]:
@@ -335,11 +328,6 @@ def _exact(numbers: Array) -> Exact:
     return found
 
 
-def _safely_definite(gram: Array) -> Array:
-    """Add a bound of the rounding errors to the diagonal of a Gram matrix."""
-    return gram + 1e-13 * np.diag(gram.diagonal())
-
-
 def _symmetric(matrix: Exact) -> Exact:
     """Copy the lower triangle to the upper one, which may differ by rounding."""
     return np.tril(matrix) + np.tril(matrix, -1).T
@@ -381,7 +369,7 @@ def _on_equalities(program: Program, point: FeasiblePoint, bounds: Sequence[Frac
             case (block_number, i, j):
                 grams[block_number][i][j] += change
                 grams[block_number][j][i] = grams[block_number][i][j]
-    return _point(grams, values)
+    return FeasiblePoint.of(grams, values)
 
 
 def _balanced(program: Program, factors: list[Fraction], of_objective: Fraction) -> Multipliers:

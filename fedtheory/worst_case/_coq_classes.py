@@ -32,8 +32,6 @@ from fedtheory.worst_case.checker._forms import Function
 if TYPE_CHECKING:
     from fedtheory.worst_case._coq_statement import Statement
 
-__all__: list[str] = []
-
 
 class Fact(NamedTuple):
     """An inequality ``expression <= 0``, or an equality, and the term that proves it."""

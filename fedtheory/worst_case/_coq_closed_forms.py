@@ -10,28 +10,14 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from fedtheory.worst_case import _coq_terms as coq
 from fedtheory.worst_case._certificate_files import Writer, problem_document
 from fedtheory.worst_case._constants import Constant
 from fedtheory.worst_case._coq_names import constants, theorem_names
 from fedtheory.worst_case._coq_statement import Statement
-from fedtheory.worst_case._coq_terms import (
-    Fixed,
-    Product,
-    Sum,
-    Times,
-    Value,
-    code,
-    is_vector,
-    minus,
-    polynomial,
-    real,
-    text,
-)
 from fedtheory.worst_case._domains import Combination, Domain, Sign
 from fedtheory.worst_case.checker._problem import Problem
-from fedtheory.worst_case.formal_theorems import SIDES, Weighted, balanced, folded, weighted
-
-__all__: list[str] = []
+from fedtheory.worst_case.formal_theorems import SIDES, Weighted, balanced, folded, statement, weighted
 
 HEAD = """From FedTheory Require Import Families.
 Open Scope R_scope.
@@ -67,10 +53,10 @@ def _collected(one: Any, name: str) -> _Parts:
     factors = dict(zip(one.active, map(one.constant, one.multipliers), strict=True))
     ys = [factors.get(k, Fraction(0)) for k in range(len(program.constraints))]
     first = len(program.equalities)
-    claim = minus(stated.goals[0], Fixed(value))
+    claim = coq.minus(stated.goals[0], coq.Fixed(value))
     facts = weighted(stated, dict(zip(SIDES, (ys[:first], ys[first:]), strict=True)))
     facts, squares = balanced(stated, facts, claim, one.squares_of)
-    where = " -> ".join(f"0 {'<' if strict else '<='} {polynomial(g)}" for g, strict in domain.inequalities)
+    where = " -> ".join(f"0 {'<' if strict else '<='} {coq.polynomial(g)}" for g, strict in domain.inequalities)
     intros = [f"d{k}" for k in range(len(domain.inequalities))]
     signs = _Signs(domain, [y for y, _ in facts] + [d for d, _ in squares])
     return _Parts(stated, claim, value, facts, squares, f"({' '.join(names)} : R)", where, intros, signs)
@@ -91,7 +77,7 @@ def _lemma(one: _Parts, name: str) -> Iterator[str]:
     yield from one.signs.proofs()
     total = "0"
     for d, row in one.squares:
-        squared = " + ".join(f"{real(c)} * e{k}" for k, c in enumerate(row) if c)
+        squared = " + ".join(f"{coq.real(c)} * e{k}" for k, c in enumerate(row) if c)
         total = f"({total} - {one.signs.text(d)} * sq ({squared})%V)"
     for (y, _), body in reversed([*zip(one.facts, bodies, strict=True)]):
         total = f"{one.signs.text(y)} * {body} + ({total})"
@@ -107,12 +93,7 @@ def _lemma(one: _Parts, name: str) -> Iterator[str]:
 def _theorem(one: _Parts, name: str) -> Iterator[str]:
     """Yield the theorem about functions and points, which applies the lemma."""
     stated = one.stated
-    points = [f"({' '.join(stated.free)} : V)"] * bool(stated.free)
-    yield from folded(f"Theorem {name} {' '.join([one.head, '{V : space}', *stated.binders, *points])} :", 0)
-    yield from folded(f"{one.where} ->", 2)
-    for kind, what, said in stated.items:
-        yield from folded(f"{said} ->" if kind == "hypothesis" else f"let {what} := ({said})%V in", 2)
-    yield from folded(f"{text(stated.goals[0])} <= {real(one.value)}.", 2)
+    yield from statement(stated, name, f"{coq.text(stated.goals[0])} <= {coq.real(one.value)}", one.head, one.where)
     yield "Proof."
     yield from folded(f"intros {' '.join([*one.intros, *(what for _, what, _ in stated.items)])}.", 2)
     yield from one.signs.proofs()
@@ -150,11 +131,11 @@ class _Signs:
                 return ""  # the multiplier of an equality, which may have any sign
             content, _ = part.factor_list()
             total *= signs[0]
-            words = [real(Fraction(abs(int(content.numerator)), int(content.denominator)))]
+            words = [coq.real(Fraction(abs(int(content.numerator)), int(content.denominator)))]
             for factor, sign, power in signs[1]:
                 if sign.total:
                     self.known[factor] = sign
-                words.append(f"({polynomial(factor)})" + f"^{power}" * (power > 1))
+                words.append(f"({coq.polynomial(factor)})" + f"^{power}" * (power > 1))
             sides.append(" * ".join(words[words[0] == "1" and len(words) > 1 :]))
         quotient = sides[0] if sides[1] == "1" else f"({sides[0]}) / ({sides[1]})"
         return f"({'- ' * (total < 0)}{f'({quotient})' if total < 0 else quotient})"
@@ -162,12 +143,12 @@ class _Signs:
     def text(self, number: Fraction) -> str:
         """Return a number as a product of factors whose signs are known."""
         known = self.texts.get(number.function) if isinstance(number, Constant) else None
-        return known or f"({real(number)})"
+        return known or f"({coq.real(number)})"
 
     def proofs(self) -> Iterator[str]:
         """Yield proofs that the factors are positive, or at least 0."""
         for number, (factor, sign) in enumerate(self.known.items(), len(self.domain.inequalities)):
-            text, relation = polynomial(factor), "<" if sign.is_strict else "<="
+            text, relation = coq.polynomial(factor), "<" if sign.is_strict else "<="
             times, total = self._sum(sign.multiplier), self._sum(sign.total)
             how = f"replace ({text}) with ({total}) by field; pos"
             if times != "1":
@@ -180,26 +161,28 @@ class _Signs:
 
     def _sum(self, products: Combination) -> str:
         """Return a sum of products of the domain's inequalities."""
-        parts = ([real(c), *(f"({polynomial(self.domain.inequalities[k][0])})" for k in ks)] for c, ks in products)
+        parts = (
+            [coq.real(c), *(f"({coq.polynomial(self.domain.inequalities[k][0])})" for k in ks)] for c, ks in products
+        )
         return " + ".join(" * ".join(part[part[0] == "1" and len(part) > 1 :]) for part in parts)
 
 
 def printed(term: Any) -> str:
     """Return an expression with the vectors ``e0, e1, ...`` and the numbers ``t0, ...``."""
-    scope = "%V" * is_vector(term)
+    scope = "%V" * coq.is_vector(term)
     match term:
-        case Value() | Fixed():
-            return f"t{term.number}" if isinstance(term, Value) else _constant(term.number)
-        case Times(factor, inner):
+        case coq.Value() | coq.Fixed():
+            return f"t{term.number}" if isinstance(term, coq.Value) else _constant(term.number)
+        case coq.Times(factor, inner):
             return f"({_constant(factor)} * {printed(inner)}){scope}"
-        case Sum(left, sign, right):
+        case coq.Sum(left, sign, right):
             return f"({printed(left)} {sign} {printed(right)}){scope}"
-        case Product(u, v):
-            return f"sq {printed(u)}" if code(u) == code(v) else f"ip {printed(u)} {printed(v)}"
+        case coq.Product(u, v):
+            return f"sq {printed(u)}" if coq.code(u) == coq.code(v) else f"ip {printed(u)} {printed(v)}"
     atom = f"e{min(term.at)}" if term.at else "zero"
     return atom if term.stands_for is None else printed(term.stands_for)
 
 
 def _constant(number: Fraction) -> str:
     is_whole = isinstance(number, Constant) or number.denominator == 1
-    return real(number) if is_whole and (isinstance(number, Constant) or number >= 0) else f"({real(number)})"
+    return coq.real(number) if is_whole and (isinstance(number, Constant) or number >= 0) else f"({coq.real(number)})"

@@ -12,8 +12,6 @@ from fedtheory._storage.files import as_path
 from fedtheory._support.wording import truncate
 from fedtheory.formal import FOLDER, FOUNDATION
 
-__all__: list[str] = []
-
 _KEYWORDS = """
     _ Axiom CoFixpoint Definition Fixpoint Hypothesis IF Parameter Prop SProp Set Theorem Type Variable as at by cofix
     do else end exists exists2 fix for forall fun if in let match mod of return then using where with"""

@@ -7,36 +7,13 @@ from fractions import Fraction
 from itertools import permutations
 from typing import Any, NamedTuple
 
+from fedtheory.worst_case import _coq_terms as coq
 from fedtheory.worst_case._constants import Constant, key_of
 from fedtheory.worst_case._coq_classes import At, Declared, Fact, declared
 from fedtheory.worst_case._coq_names import OF_FUNCTION, VERBS, NotStated, identifier
-from fedtheory.worst_case._coq_terms import (
-    ONE,
-    ZERO,
-    Fixed,
-    Name,
-    Product,
-    Times,
-    Value,
-    added,
-    argument,
-    code,
-    coordinates,
-    expressed,
-    is_of_client,
-    minus,
-    plus,
-    real,
-    square,
-    text,
-    tight,
-    total,
-)
 from fedtheory.worst_case.checker._forms import Constraint, Form, Function, Vector
 from fedtheory.worst_case.checker._problem import Problem
 from fedtheory.worst_case.function_classes import class_of
-
-__all__: list[str] = []
 
 LARGEST_SAMPLE = 1000
 """Largest number of clients of which samples are stated, so that Coq reads it quickly as a natural number."""
@@ -46,7 +23,7 @@ Term = tuple[Fraction, Vector, Vector]
 class Apart(NamedTuple):
     """A vector of all clients, its mean, and a proof that the difference is orthogonal to shared vectors."""
 
-    atom: Name
+    atom: coq.Name
     mean: Any
     proof: str
 
@@ -68,8 +45,8 @@ class Statement:
 
     def __init__(self, problem: Problem, taken: Sequence[str] = ()) -> None:
         self.problem, self.taken = problem, {*taken}
-        self.atoms: list[Name] = []
-        self.named: list[Name] = []
+        self.atoms: list[coq.Name] = []
+        self.named: list[coq.Name] = []
         self.values: list[str] = []
         self.binders: list[str] = []
         self.free: list[str] = []
@@ -80,8 +57,8 @@ class Statement:
         self.links: dict[str, Fact] = {}
         self.apart: list[Apart] = []
         self._draws: dict[tuple[str, int], tuple[str, str, str]] = {}
-        self._numbers: dict[int, Value] = {}
-        self._points: dict[frozenset[Any], Name] = {}
+        self._numbers: dict[int, coq.Value] = {}
+        self._points: dict[frozenset[Any], coq.Name] = {}
         self._basis: dict[tuple[int, int], Mapping[int, Fraction]] = {}
         self.has_clients = any(problem.owners)
         self._refuse_unstated()
@@ -140,31 +117,31 @@ class Statement:
     def term(self, v: Any) -> str:
         """Return a vector as an argument of a lemma."""
         if not self.has_clients:
-            return argument(v)
-        return f"(fun {'k' if is_of_client(v) else '_'} => {text(v)}){'%V' * argument(v).endswith('%V')}"
+            return coq.argument(v)
+        return f"(fun {'k' if coq.is_of_client(v) else '_'} => {coq.text(v)}){'%V' * coq.argument(v).endswith('%V')}"
 
     def applied(self, name: str, x: Any) -> str:
         """Return a function, or its gradient, at a point, as text."""
-        return f"{name} k {argument(x)}" if self.has_clients else f"{name} {argument(x)}"
+        return f"{name} k {coq.argument(x)}" if self.has_clients else f"{name} {coq.argument(x)}"
 
     def codes(self) -> Iterator[tuple[str, str]]:
         """Yield the names of the checker's vectors, and their definitions."""
         for v in self.named:
-            yield v.code, f"VVar {min(v.at)}" if v.stands_for is None else code(v.stands_for)
+            yield v.code, f"VVar {min(v.at)}" if v.stands_for is None else coq.code(v.stands_for)
 
     # Vectors and numbers of the certificate.
 
-    def _new(self, text: str, at: Mapping[int, Fraction], *, of_client: bool, stands_for: Any = None) -> Name:
-        made = Name(text, f"e{len(self.named)}", at, of_client, stands_for)
+    def _new(self, text: str, at: Mapping[int, Fraction], *, of_client: bool, stands_for: Any = None) -> coq.Name:
+        made = coq.Name(text, f"e{len(self.named)}", at, of_client, stands_for)
         self.named.append(made)
         return made
 
-    def atom(self, text: str, *, of_client: bool = False) -> Name:
+    def atom(self, text: str, *, of_client: bool = False) -> coq.Name:
         """Add a vector that is not a combination of others."""
-        self.atoms.append(self._new(text, {len(self.atoms): ONE}, of_client=of_client))
+        self.atoms.append(self._new(text, {len(self.atoms): coq.ONE}, of_client=of_client))
         return self.atoms[-1]
 
-    def family(self, vector: Vector, text: str) -> Name:
+    def family(self, vector: Vector, text: str) -> coq.Name:
         """Make a vector of the certificate an atom; if it differs among clients, add its mean as another atom."""
         mean, *deviation = sorted(vector)
         if not deviation:
@@ -172,15 +149,15 @@ class Statement:
             self._basis[mean] = made.at
             return made
         made, average = self.atom(text, of_client=True), self.atom(f"vE p (fun k => {text})")
-        self._basis[mean], self._basis[deviation[0]] = average.at, coordinates(minus(made, average))
+        self._basis[mean], self._basis[deviation[0]] = average.at, coq.coordinates(coq.minus(made, average))
         self.apart.append(Apart(made, average, "(same_refl _)"))
         return made
 
-    def number(self, text: str, place: int = -1) -> Value:
+    def number(self, text: str, place: int = -1) -> coq.Value:
         """Return a number that is not a constant, by its index in the certificate if it has one."""
         if place in self._numbers:
             return self._numbers[place]
-        found = Value(text, len(self.values))
+        found = coq.Value(text, len(self.values))
         self.values.append(text)
         if place >= 0:
             self._numbers[place] = found
@@ -190,25 +167,25 @@ class Statement:
         """Return the coordinates of a vector of the certificate with respect to the atoms."""
         found: dict[int, Fraction] = {}
         for place, c in vector.items():
-            found = added(found, c, self._basis[place])
+            found = coq.added(found, c, self._basis[place])
         return found
 
     def vector(self, vector: Vector) -> Any:
         """Return a vector as a combination of named vectors."""
         at = self.at(vector)
         known = self._points.get(key_of(at))
-        return known or expressed(at, [*self._points.values()], self.atoms)
+        return known or coq.expressed(at, [*self._points.values()], self.atoms)
 
-    def point(self, vector: Vector, name: str) -> Name:
+    def point(self, vector: Vector, name: str) -> coq.Name:
         """Return a point by its name; a point without a name gets one."""
         at = self.at(vector)
         key = key_of(at)
-        known = ZERO if not at else self._points.get(key) or next((one for one in self.atoms if one.at == at), None)
+        known = coq.ZERO if not at else self._points.get(key) or next((one for one in self.atoms if one.at == at), None)
         if known is not None:
             return known
-        made, word = expressed(at, [*self._points.values()], self.atoms), self.identifier(name or "x")
-        varies = is_of_client(made)
-        self.items.append(("let", word, f"fun k => {text(made)}" if varies else text(made)))
+        made, word = coq.expressed(at, [*self._points.values()], self.atoms), self.identifier(name or "x")
+        varies = coq.is_of_client(made)
+        self.items.append(("let", word, f"fun k => {coq.text(made)}" if varies else coq.text(made)))
         self._points[key] = self._new(f"{word} k" if varies else word, at, of_client=varies, stands_for=made)
         return self._points[key]
 
@@ -230,17 +207,17 @@ class Statement:
                 terms.append((mean[0], drawn))
                 left = [term for term in left if term is not mean and term is not deviation]
         for c, u, v in left:
-            found = Product(self.vector(u), self.vector(v))
+            found = coq.Product(self.vector(u), self.vector(v))
             terms.append((c, self._linked(found, u, v) if stated and self.has_clients else found))
-        return total(terms, Fixed(Fraction(0)))
+        return coq.total(terms, coq.Fixed(Fraction(0)))
 
-    def _linked(self, found: Product, u: Vector, v: Vector) -> Any:
+    def _linked(self, found: coq.Product, u: Vector, v: Vector) -> Any:
         """Return a product of shared vectors as a separate number; other products are returned unchanged."""
-        if (written := text(found)).startswith("E "):
+        if (written := coq.text(found)).startswith("E "):
             return found
         if written not in self.links:
-            proof = f"(call_shared _ {argument(self.vector(u))} {argument(self.vector(v))})"
-            self.links[written] = Fact(minus(self.number(written), found), proof, is_equality=True)
+            proof = f"(call_shared _ {coq.argument(self.vector(u))} {coq.argument(self.vector(v))})"
+            self.links[written] = Fact(coq.minus(self.number(written), found), proof, is_equality=True)
         return self.links[written].says.left
 
     # Samples of clients.
@@ -258,7 +235,7 @@ class Statement:
             if of_clients == [{False}, {True}] and used and all(are_equal):
                 yield mean, deviation
 
-    def _drawn(self, mean: Term, deviation: Term) -> Value | None:
+    def _drawn(self, mean: Term, deviation: Term) -> coq.Value | None:
         """Return the expected square of a sample's average as a number, if some sample has these shares of both."""
         [(c, u, _), (d, v, _)] = mean, deviation
         share, n = d / c, self.functions[0].of.num_clients
@@ -275,13 +252,13 @@ class Statement:
         plain = x.text.removesuffix(" k")
         family = self.term(x) if " " in plain else plain
         is_mean = f"k{len(self.before)}"
-        self.before.append(f"assert ({is_mean} : same (vE p {family}) {argument(middle)}) by averages.")
+        self.before.append(f"assert ({is_mean} : same (vE p {family}) {coq.argument(middle)}) by averages.")
         number = self.number(f"E {draw} (fun b => sq (sampled_mean {m} {of} {family} b))")
-        sum_of_both = plus(square(middle), Times(share, square(minus(x, middle))))
+        sum_of_both = coq.plus(coq.square(middle), coq.Times(share, coq.square(coq.minus(x, middle))))
         sides = ["ltac:(lia)", *["ltac:(lia)"] * 2 * (kind == "draws_distinct"), "ltac:(counted)", h]
-        given = f"p {draw} {m} {of} {family} {argument(middle)} {tight(share)} {is_mean}"
+        given = f"p {draw} {m} {of} {family} {coq.argument(middle)} {coq.tight(share)} {is_mean}"
         proof = f"(call_{kind} {given} {' '.join(sides)})"
-        self.links[number.text] = Fact(minus(number, sum_of_both), proof, is_equality=True)
+        self.links[number.text] = Fact(coq.minus(number, sum_of_both), proof, is_equality=True)
         return number
 
     def _draw(self, kind: str, m: int, n: int) -> tuple[str, str, str]:
@@ -300,7 +277,7 @@ class Statement:
         """State the class of a function."""
         found = declared(self, one, identifier(one.name, self.taken, OF_FUNCTION))
         names = class_of(one.of).coq
-        found.declare(names(tight) if names else [])
+        found.declare(names(coq.tight) if names else [])
         return found
 
     def _make(self, vector: Vector, verb: str, of: Sequence[str], inputs: Sequence[Vector]) -> None:
@@ -335,11 +312,11 @@ class Statement:
                     shared = {other: c for other, c in call.gradient.items() if other != place}
                     x, mean = self.point(call.at, call.name), self.vector(shared)
                     made = self.atom(self.applied(f"grad_{one.name}", x), of_client=True)
-                    self._basis[place] = coordinates(minus(made, mean))
-                    if coordinates(mean) or one.of.of["mu"] < 0:
-                        proof = self.hypothesis(f"same (vE p (fun k => {made.text})) {argument(mean)}")
+                    self._basis[place] = coq.coordinates(coq.minus(made, mean))
+                    if coq.coordinates(mean) or one.of.of["mu"] < 0:
+                        proof = self.hypothesis(f"same (vE p (fun k => {made.text})) {coq.argument(mean)}")
                     else:
-                        h = self.hypothesis(f"minimizer (mean_loss p {one.name}) {argument(x)}")
+                        h = self.hypothesis(f"minimizer (mean_loss p {one.name}) {coq.argument(x)}")
                         proof = self.follows(f"mean_minimizer p _ _ _ _ {one.name}_upper {h}")
                     self.apart.append(Apart(made, mean, proof))
                     return
@@ -347,7 +324,7 @@ class Statement:
         self.binders.append(f"({word} : nat -> V)")
         made = self.atom(f"{word} k", of_client=True)
         self._basis[place] = made.at
-        self.apart.append(Apart(made, ZERO, self.hypothesis(f"same (vE p {word}) zero")))
+        self.apart.append(Apart(made, coq.ZERO, self.hypothesis(f"same (vE p {word}) zero")))
 
     def _implicit(self, one: Declared, n: int, place: tuple[int, int], start: Vector) -> None:
         """State that a point y is the proximal point of x; the gradient there is (x - y) / step."""
@@ -358,10 +335,10 @@ class Statement:
         for other in call.gradient:
             # The part in each block is that of x minus that of y.
             part = self.at({at: c for at, c in start.items() if at[0] == other[0]})
-            self._basis[other] = added({}, 1 / step, added(part, -1, self._basis[other]))
-        self._called(one, n, y, Times(1 / step, minus(x, y)), one.step(y, x, step))
+            self._basis[other] = coq.added({}, 1 / step, coq.added(part, -1, self._basis[other]))
+        self._called(one, n, y, coq.Times(1 / step, coq.minus(x, y)), one.step(y, x, step))
 
-    def _variable(self, vector: Vector, word: str) -> Name:
+    def _variable(self, vector: Vector, word: str) -> coq.Name:
         """Return a universally quantified vector for a vector of the certificate."""
         if len(vector) > 1:
             self.binders.append(f"({word} : nat -> V)")
@@ -370,15 +347,17 @@ class Statement:
         return self.family(vector, word)
 
     def _called(self, one: Declared, n: int, x: Any, u: Any, proof: str) -> None:
-        number: Any = Fixed(Fraction(0))
+        number: Any = coq.Fixed(Fraction(0))
         is_least = n == one.of.minimum
         if not one.of.of["indicator"]:
             loss = self.applied(one.name, x)
             number = self.number(f"E p (fun k => {loss})" if self.has_clients else loss, one.of.calls[n].value)
         one.calls[n] = At(x, self.term(x), u, number, proof, is_least)
         if one.of.least and is_least:
-            h = self.hypothesis(f"{text(number)} = 0")
-            self.zeros.append(Fact(minus(number, Fixed(Fraction(0))), f"(call_equal _ _ {h})", is_equality=True))
+            h = self.hypothesis(f"{coq.text(number)} = 0")
+            self.zeros.append(
+                Fact(coq.minus(number, coq.Fixed(Fraction(0))), f"(call_equal _ _ {h})", is_equality=True)
+            )
 
     def _state(self) -> None:
         """State the calls and constraints all of whose vectors have been made."""
@@ -396,10 +375,10 @@ class Statement:
             self._demand(self._demanded.pop(0))
 
     def _demand(self, demand: Constraint) -> None:
-        form, bound = self.form(demand.form), Fixed(demand.bound)
-        h = self.hypothesis(f"{text(form)} {'=' if demand.is_equality else '<='} {text(bound)}")
+        form, bound = self.form(demand.form), coq.Fixed(demand.bound)
+        h = self.hypothesis(f"{coq.text(form)} {'=' if demand.is_equality else '<='} {coq.text(bound)}")
         lemma = "call_equal" if demand.is_equality else "call_at_most"
-        self.demands.append(Fact(minus(form, bound), f"({lemma} _ _ {h})", demand.is_equality))
+        self.demands.append(Fact(coq.minus(form, bound), f"({lemma} _ _ {h})", demand.is_equality))
 
 
 def minimum(texts: Sequence[str]) -> str:
@@ -410,4 +389,4 @@ def minimum(texts: Sequence[str]) -> str:
 
 def claim_text(goals: Sequence[Any], upper: Fraction) -> str:
     """Return the conclusion of the theorem: the least of the goals is at most ``upper``."""
-    return f"{minimum([text(one) for one in goals])} <= {real(upper)}"
+    return f"{minimum([coq.text(one) for one in goals])} <= {coq.real(upper)}"

@@ -14,8 +14,6 @@ from typing import Any, NamedTuple
 from fedtheory.worst_case._constants import Constant
 from fedtheory.worst_case._coq_names import constants
 
-__all__: list[str] = []
-
 ONE = Fraction(1)
 MOST_TERMS = 4
 """Largest number of terms for which the shortest expression of a point by earlier points is searched."""

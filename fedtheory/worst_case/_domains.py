@@ -13,8 +13,6 @@ from typing import Any, NamedTuple, final
 from fedtheory.arithmetic.matrices import solve_exactly
 from fedtheory.worst_case._constants import as_fraction
 
-__all__: list[str] = []
-
 _MOST_DRAWS = 5_000
 _MOST_PRODUCTS = 1500
 """Products of the inequalities of a domain in one certificate of a sign."""

@@ -15,8 +15,6 @@ import numpy as np
 
 from fedtheory._support.validate import Array
 
-__all__ = ["ForMatrices", "ForMultipliers", "cholesky", "power_of_two", "solve_lower", "solve_upper"]
-
 # Number of solutions in iterative refinement, including the first. With two, thirty gradient steps are not proved.
 _ROUNDS = 3
 # Rows are dependent if a new one adds less than this share of its size to the space of the others.
@@ -31,12 +29,7 @@ class ForMultipliers:
     """
 
     def __init__(
-        self,
-        grams: Sequence[Array],
-        a: Array,
-        triangles: Sequence[Array],
-        roots: Sequence[Array],
-        ratios: Array,
+        self, grams: Sequence[Array], a: Array, triangles: Sequence[Array], roots: Sequence[Array], ratios: Array
     ) -> None:
         # With X = U U' and Z = V V', the products are those of rows of entries of U' A_i V'^-1.
         factors = zip(grams, triangles, roots, strict=True)
@@ -72,19 +65,14 @@ class ForMatrices:
     """
 
     def __init__(
-        self,
-        grams: Sequence[Any],
-        a: Array,
-        triangles: Sequence[Array],
-        dual_slacks: Sequence[Array],
-        ratios: Array,
+        self, grams: Sequence[Any], a: Array, triangles: Sequence[Array], dual_slacks: Sequence[Array], ratios: Array
     ) -> None:
         self.ratios, self.a = ratios, a
         self.turns, columns, means = list[Array](), list[Array](), list[Array]()
         for own, U, Z in zip(grams, triangles, dual_slacks, strict=True):
             inverse, Q = np.linalg.eigh(U.T @ Z @ U)
             self.turns.append(U @ Q)
-            i, j = _upper(len(Q))
+            i, j = np.triu_indices(len(Q))
             means.append((1 / inverse[i] + 1 / inverse[j]) / 2)
             columns.append(own.turned(self.turns[-1]) * np.where(i == j, 1.0, np.sqrt(2.0)))
         objective, constraints = np.split(np.concatenate(columns, axis=1), [1])
@@ -117,7 +105,7 @@ class ForMatrices:
             found, dy = found + change, dy - self.columns @ change / self.ratios
         moved, start = [], 0
         for T in self.turns:
-            i, j = _upper(len(T))
+            i, j = np.triu_indices(len(T))
             entries = np.zeros(T.shape)
             entries[i, j] = found[start : start + len(i)] * np.where(i == j, 0.5, np.sqrt(0.5))
             moved.append(T @ (entries + entries.T) @ T.T)
@@ -132,10 +120,6 @@ class ForMatrices:
 def power_of_two(numbers: Array) -> Array:
     """Round to powers of two, by which multiplication is exact."""
     return np.exp2(np.round(np.log2(numbers)))
-
-
-def _upper(size: int) -> tuple[Any, Any]:
-    return np.triu_indices(size)
 
 
 def cholesky(matrix: Array) -> Array:

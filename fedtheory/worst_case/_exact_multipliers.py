@@ -24,8 +24,6 @@ from fedtheory.errors import OracleError
 from fedtheory.worst_case._constants import evaluate, function_of, vanishes
 from fedtheory.worst_case._semidefinite import Program
 
-__all__: list[str] = []
-
 _SMALL = 1e-5
 """Multipliers and eigenvalues below this share of the largest are taken as 0."""
 _SAME = 1e-6

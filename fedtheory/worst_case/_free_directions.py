@@ -18,8 +18,6 @@ from fedtheory.worst_case._invariances import Direction
 from fedtheory.worst_case._semidefinite import Block, Program
 from fedtheory.worst_case._vectors import Basis, Form, Value, Vector
 
-__all__: list[str] = []
-
 Products = dict[Basis, Value]
 """The free numbers that replace products of basis vectors with ``a``."""
 Dropped = Sequence[tuple[Direction, Products]]
@@ -111,8 +109,7 @@ def lifted(program: Program, reduced: Program, dropped: Dropped, point: Feasible
         gram[place] = [c * x for x in gram[place]]
         for entries in gram:
             entries[place] *= c
-    values = tuple(numbers.get(value, Fraction(0)) for value in program.values)
-    return FeasiblePoint(tuple(tuple(map(tuple, gram)) for gram in grams), values)
+    return FeasiblePoint.of(grams, (numbers.get(value, Fraction(0)) for value in program.values))
 
 
 def _sparse(entries: Sequence[Fraction]) -> dict[int, Fraction]:

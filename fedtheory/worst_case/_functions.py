@@ -14,25 +14,10 @@ from fedtheory._support.wording import truncate
 from fedtheory.worst_case._constants import written
 from fedtheory.worst_case._record import Declared, Record
 from fedtheory.worst_case._vectors import Form, Key, Value, Vector, fraction
+from fedtheory.worst_case.arguments import nonnegative_number, positive_number
 from fedtheory.worst_case.function_classes.interface import Call, FunctionClass
 
-__all__ = ["Clients", "Function", "Operator", "Sum", "Term"]
-
 _ZERO = Vector({})
-
-
-def positive_number(name: str, number: Any) -> Fraction:
-    """Return a rational that is positive."""
-    found = fraction(name, number)
-    validate.positive(name, found)
-    return found
-
-
-def nonnegative_number(name: str, number: Any) -> Fraction:
-    """Return a rational that is not negative."""
-    found = fraction(name, number)
-    validate.nonnegative(name, found)
-    return found
 
 
 def own_vector(what: str, x: Any, record: Record) -> Vector:
@@ -308,12 +293,10 @@ class Sum(Term):
 class Function(_Called, Term):
     """A function of a class, described by its gradients and values at the points where it is called."""
 
-    num_clients = 1
-
     def __init__(
         self, record: Record, name: str, of: FunctionClass, least: Value | None = None, *, num_clients: int = 1
     ) -> None:
-        blocks = (0, record.block(name)) if num_clients > 1 else (0,)
+        self.num_clients, blocks = num_clients, (0, record.block(name)) if num_clients > 1 else (0,)
         super().__init__(record, Declared(name, of, blocks, (), None, num_clients, of.exact, least))
         self._with_normal_0: set[Key] = set()
 
@@ -439,12 +422,6 @@ class Clients(Function):
     The vector of a client is the sum of a mean and a deviation. A product of two such vectors is an average over
     clients.
     """
-
-    def __init__(
-        self, record: Record, name: str, of: FunctionClass, num_clients: int, least: Value | None = None
-    ) -> None:
-        super().__init__(record, name, of, least, num_clients=num_clients)
-        self.num_clients = num_clients
 
     minimizer = Term.minimizer
 

@@ -21,8 +21,6 @@ from fedtheory._support.validate import Array
 from fedtheory.worst_case._elimination import ForMatrices, ForMultipliers, cholesky, solve_lower
 from fedtheory.worst_case._sparse_forms import SparseForms, at, combined
 
-__all__ = ["Data", "Progress", "State", "beginning", "path"]
-
 _MOST_STEPS = 200
 # Share of the longest step to the boundary that is taken.
 _CAUTION = 0.95

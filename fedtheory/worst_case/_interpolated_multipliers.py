@@ -15,8 +15,6 @@ from fedtheory.worst_case._constants import evaluate
 from fedtheory.worst_case._domains import Domain
 from fedtheory.worst_case._exact_multipliers import Family, Point, Shape
 
-__all__: list[str] = []
-
 _HELD_OUT = 4
 """Constants at which an interpolated function is compared, beyond those that determine it."""
 _MOST_MISSES = 60

@@ -14,8 +14,6 @@ from fedtheory.arithmetic.matrices import kernel
 from fedtheory.worst_case._record import Declared
 from fedtheory.worst_case._vectors import Basis, Form, Vector
 
-__all__: list[str] = []
-
 Direction = dict[Basis, Fraction]
 """Shift of each basis vector along ``a``."""
 

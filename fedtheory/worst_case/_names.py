@@ -13,8 +13,6 @@ from fedtheory._support.wording import format_number
 from fedtheory.worst_case._record import Record
 from fedtheory.worst_case._vectors import Basis, Form, Key, Value, Vector
 
-__all__: list[str] = []
-
 _MOST_NAMED = 200
 """Largest number of points whose differences get names."""
 
@@ -82,14 +80,7 @@ LATEX = Style(
     "\\overline{{{}}}", "\\widetilde{{{}}}", "{{{0}}}^{{[{1}]}}",
     "\\lVert {} \\rVert^2", "\\langle {}, {} \\rangle", "\\le",
 )  # fmt: skip
-LETTERS = {
-    "noise": "n",
-    "deviation": "d",
-    "mean": "m",
-    "compressed": "c",
-    "inexact gradient": "e",
-    "root": "r",
-}
+LETTERS = {"noise": "n", "deviation": "d", "mean": "m", "compressed": "c", "inexact gradient": "e", "root": "r"}
 """Letters for vectors without a name, by the operation that made them."""
 
 

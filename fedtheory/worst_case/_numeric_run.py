@@ -17,9 +17,6 @@ from fedtheory._support.validate import Array
 from fedtheory.worst_case._record import SERVER, Declared, Record, Step
 from fedtheory.worst_case._vectors import Basis, Form, Value, Vector
 
-__all__: list[str] = []
-
-
 Choose = Callable[[Step, Sequence[Array]], Array]
 """Function that returns the vector of a step from its input vectors."""
 
@@ -79,14 +76,14 @@ class Run:
 
     def _called(self, name: str, at: Array, what: str = "gradient") -> Array:
         """Return the results of functions, one per client, at points."""
-        own, every = self.functions[name], len(self.axes)
+        own = self.functions[name]
         axis = self.axes[next(one.blocks for one in self.record.declared if one.name == name)[1]] if len(own) > 1 else 0
         rows = np.broadcast_to(at, (*at.shape[:axis], len(own), *at.shape[axis + 1 :])) if len(own) > 1 else at
         found = [
             np.apply_along_axis(getattr(one, what), -1, np.take(rows, [k], axis=axis) if len(own) > 1 else rows)
             for k, one in enumerate(own)
         ]
-        joined: Array = np.concatenate(found, axis=axis) if every else found[0]
+        joined: Array = np.concatenate(found, axis=axis) if len(own) > 1 else found[0]
         return joined
 
     def form(self, form: Form) -> float:
@@ -102,16 +99,12 @@ class Run:
         """Whether a function is given whose gradient at a point is unique."""
         return all(one.has_gradient for one in self.functions.get(name, [])) and name in self.functions
 
-    def _known(self, value: Value) -> float:
-        """Return a function value, which may be fixed at 0."""
-        return self.values.get(value, 0.0)
-
     def _missed(self, one: Declared) -> dict[str, float]:
         """Return the differences between the gradients and values of a function and those of the problem."""
         found = {f"{one.name}, values": 0.0}
-        least = -np.inf if one.minimum is None else self._known(one.calls[one.minimum].value)
+        least = -np.inf if one.minimum is None else self.values.get(one.calls[one.minimum].value, 0.0)
         for call in one.calls:
-            value = self._known(call.value)
+            value = self.values.get(call.value, 0.0)
             off = max(abs(value - float(self.given.get(call.value, value))), least - value)
             found[f"{one.name}, values"] = max(found[f"{one.name}, values"], off)
             if self._has_gradient(one.name):

@@ -9,14 +9,14 @@ from contextlib import suppress
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from fedtheory.errors import OracleError
-from fedtheory.worst_case._certificates import Multipliers, verify_upper
+from fedtheory.worst_case._certificates import Multipliers, combined, verify_upper
 from fedtheory.worst_case._names import LATEX, TEXT, Names, Style, _escaped, _is_free, _latex_number
 from fedtheory.worst_case._record import SERVER, Declared, Record
 from fedtheory.worst_case._semidefinite import Program
 from fedtheory.worst_case._vectors import Form, Key
-
-__all__: list[str] = []
 
 _WIDTH = 80
 _DENOMINATORS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 20, 60, 100, 300, 1000, 10_000)
@@ -40,20 +40,6 @@ def shortened(program: Program, multipliers: Multipliers) -> Multipliers:
             if verify_upper(program, tried) <= upper + _LOST * abs(upper):
                 return tried
     return multipliers
-
-
-def slacks(program: Program, multipliers: Multipliers) -> list[list[list[Fraction]]]:
-    """Return, for each block, the matrix of ``sum of multiplier * form - objective``."""
-    factors = (Fraction(-1), *multipliers.equalities, *multipliers.inequalities)
-    found = []
-    for block, size in zip(program.rows.blocks, program.sizes, strict=True):
-        left = [[Fraction(0)] * size for _ in range(size)]
-        for form, i, j, whole in zip(block.forms, block.rows, block.columns, block.wholes, strict=True):
-            half = factors[form] * int(whole) / (2 * program.rows.denominator)
-            left[i][j] += half
-            left[j][i] += half
-        found.append(left)
-    return found
 
 
 def squares(slack: Sequence[Sequence[Any]], least: Any = 0) -> Iterator[tuple[Any, list[Any]]]:
@@ -191,9 +177,10 @@ def _written(program: Program, multipliers: Multipliers, names: Names) -> Writte
         if y
     ]
     short = all(len(number(y)) <= 30 and "." not in number(y) for y, _ in used)
-    left = []
-    for block, slack in enumerate(slacks(program, multipliers)):
-        matrix: list[list[Any]] = slack if short else [[float(entry) for entry in row] for row in slack]
+    left, weights = [], np.array([Fraction(-1), *factors], dtype=object)
+    for block, doubled in enumerate(combined(program, weights)):
+        slack = doubled * Fraction(1, 2 * program.rows.denominator)
+        matrix = (slack if short else slack.astype(float)).tolist()
         most = max((matrix[k][k] for k in range(len(matrix))), default=0)
         for d, row in squares(matrix, 0 if short else 1e-9 * most):
             coordinates = {(block, k): c if short else round(c, 9) for k, c in enumerate(row) if c}

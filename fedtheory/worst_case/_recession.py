@@ -23,8 +23,6 @@ from fedtheory.worst_case._certificates import FeasiblePoint, forms_at
 from fedtheory.worst_case._semidefinite import Program
 from fedtheory.worst_case._vectors import Value
 
-__all__: list[str] = []
-
 # A row counts as slack if a direction lowers it by more than this; the linear program limits the decrease to 1.
 _SLACK = 0.5
 # Moves are rounded up to multiples of this.
@@ -91,13 +89,10 @@ def _recession(program: Program) -> Recession | None:
 def _exact_recession(program: Program, near: Sequence[float], slack: frozenset[int]) -> Recession | None:
     """Return a rational recession direction near one in doubles, or None."""
     first = 1 + len(program.equalities)
-    columns: list[dict[int, Fraction]] = [{} for _ in near]
-    for row, place, c in program.levels:
-        if row - first not in slack:
-            columns[place][row] = columns[place].get(row, Fraction(0)) + c
     # All other rows are unchanged: the direction is in the kernel of their columns.
+    columns = [{row: c for row, c in one.items() if row - first not in slack} for one in program.value_columns]
     direction = [Fraction(0)] * len(near)
-    for combination in kernel([{row: c for row, c in column.items() if c} for column in columns]):
+    for combination in kernel(columns):
         share = Fraction(near[next(iter(combination))])
         for place, c in combination.items():
             direction[place] += share * c

@@ -18,8 +18,6 @@ from fedtheory.worst_case._constants import vanishes, written
 from fedtheory.worst_case._vectors import Form, Key, Value, Vector, fraction
 from fedtheory.worst_case.function_classes.interface import Call, FunctionClass, Noise
 
-__all__: list[str] = []
-
 SERVER = "the server's noise"
 SPECIAL = ("minimizer", "local minimizer", "stationary point", "fixed point", "zero")
 """Operations that make points at which gradients or values are given."""
@@ -235,19 +233,24 @@ class Record:
         return []
 
     def at_most(
-        self, form: Form | Value, constant: Fraction | int = 0, name: str = "", share: Fraction | int = 1
+        self,
+        form: Form | Value,
+        constant: Fraction | int = 0,
+        name: str = "",
+        share: Fraction | int = 1,
+        *,
+        is_equality: bool = False,
+        label: str = "",
     ) -> None:
-        """Demand that a form is at most a constant or a share of it."""
+        """Demand that a form is at most, or equal to, a constant or a share of it."""
         number, part = fraction("a bound", constant), fraction("a share", share)
         name = self._constant(name, number)
-        self.constraints.append(Constraint(Form.of(form), part * number, name, part if name else Fraction(0)))
+        share = part if name else Fraction(0)
+        self.constraints.append(Constraint(Form.of(form), part * number, name, share, is_equality, label))
 
-    def equal_to(self, form: Form | Value, bound: Fraction | int = 0, name: str = "") -> None:
+    def equal_to(self, form: Form | Value, bound: Fraction | int = 0, name: str = "", *, label: str = "") -> None:
         """Demand that a form equals a number."""
-        number = fraction("a bound", bound)
-        name = self._constant(name, number)
-        one = Constraint(Form.of(form), number, name, Fraction(1 if name else 0), is_equality=True)
-        self.constraints.append(one)
+        self.at_most(form, bound, name, is_equality=True, label=label)
 
     def _constant(self, name: str, number: Fraction) -> str:
         """Return the name of a constant, which must have one value: a lemma is a sum of multiplier times constant."""

@@ -20,8 +20,6 @@ from fedtheory.worst_case._record import Constraint, Declared, Record
 from fedtheory.worst_case._vectors import Form, Value, Vector
 from fedtheory.worst_case.function_classes.interface import Call, Called, Semidefinite
 
-__all__: list[str] = []
-
 
 class Block(NamedTuple):
     """Coefficients of the forms in one Gram matrix: whole numbers times entries (row, column), ``row <= column``.
@@ -86,6 +84,14 @@ class Program:
         return [(row, place, int(c * denominator)) for row, place, c in self.levels], denominator
 
     @cached_property
+    def value_columns(self) -> list[dict[int, Fraction]]:
+        """The coefficients of each function value by the number of the form."""
+        found: list[dict[int, Fraction]] = [{} for _ in self.values]
+        for row, place, c in self.levels:
+            found[place][row] = c
+        return found
+
+    @cached_property
     def levels(self) -> list[tuple[int, int, Fraction]]:
         """Number of the form, number of the function value, and coefficient, for every function value in a form."""
         numbers = self.values
@@ -138,8 +144,7 @@ def conditions_of(record: Record, objectives: Sequence[Form]) -> Program:
     if len(objectives) > 1:
         objective = Form.of(found.value())
         for number, form in enumerate(objectives):
-            found.at_most(objective - form)
-            found.constraints[-1] = found.constraints[-1]._replace(label=f"objective {number}")
+            found.at_most(objective - form, label=f"objective {number}")
     found.constraints = [*_with_labels_apart(found.constraints)]
     return program_of(found, objective)
 
@@ -163,11 +168,8 @@ def _require(record: Record, declared: Declared, names: Sequence[str]) -> None:
         elif not one.form.says_nothing:
             named = f"{declared.name}.{one.name}" if one.name else ""
             label = f"{declared.name}: {', '.join(names[number] for number in one.calls) or 'linear'}"
-            if one.is_equality:
-                record.equal_to(one.form, one.bound)
-            else:
-                record.at_most(one.form, one.bound, named)
-            record.constraints[-1] = record.constraints[-1]._replace(label=label)
+            name = "" if one.is_equality else named
+            record.at_most(one.form, one.bound, name, is_equality=one.is_equality, label=label)
 
 
 def _require_semidefinite(record: Record, matrix: Semidefinite, name: str) -> None:
@@ -175,8 +177,7 @@ def _require_semidefinite(record: Record, matrix: Semidefinite, name: str) -> No
     block = record.block()
     slack = [record.vector(blocks=(block,), verb="slack") for i, j in matrix.entries if i == j]
     for (i, j), form in matrix.entries.items():
-        record.equal_to(form - slack[i] @ slack[j])
-        record.constraints[-1] = record.constraints[-1]._replace(label=f"{name}: slack")
+        record.equal_to(form - slack[i] @ slack[j], label=f"{name}: slack")
 
 
 def _with_labels_apart(constraints: Iterable[Constraint]) -> Iterator[Constraint]:

@@ -12,8 +12,6 @@ import numpy as np
 
 from fedtheory._support.validate import Array
 
-__all__: list[str] = []
-
 
 @final
 class SparseForms:

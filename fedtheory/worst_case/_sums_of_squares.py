@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-__all__: list[str] = []
-
 Square = tuple[Fraction, list[Fraction]]
 """A nonnegative factor, and the coefficients of the vector that is squared."""
 

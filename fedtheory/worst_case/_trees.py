@@ -12,8 +12,6 @@ from fedtheory.worst_case._vectors import Form, Vector
 from fedtheory.worst_case.arguments import Constants
 from fedtheory.worst_case.problem import Problem
 
-__all__: list[str] = []
-
 
 class Branch(NamedTuple):
     """An outcome of a selection: its probability, and the multiplicity of each client's model."""

@@ -10,23 +10,46 @@ import math
 import numbers
 from collections.abc import Hashable, Iterable, Mapping
 from fractions import Fraction
-from typing import Any, TypeVar, final
+from typing import Any, Generic, TypeVar, final
 
 from fedtheory._support.values import to_fraction
 from fedtheory._support.wording import truncate
 from fedtheory.worst_case._constants import key_of, vanishes
 
-__all__: list[str] = []
-
 Term = TypeVar("Term")
+Result = TypeVar("Result")
 Basis = tuple[int, int]
 """A basis vector: (block, number in the block)."""
 Key = frozenset[tuple[Basis, Hashable]]
 """Key that equal vectors have in common."""
 
 
+class _Linear(Generic[Result]):
+    """Operations that follow from a sum and from a multiple; ``Vector``, ``Value`` and ``Form`` have these two."""
+
+    __slots__ = ()
+
+    def __radd__(self, zero: int) -> Any:
+        """Return the term itself for the 0 with which ``sum`` begins."""
+        return self if type(zero) is int and zero == 0 else NotImplemented
+
+    def __sub__(self: Any, other: Any) -> Result:
+        difference: Result = self + -1 * other
+        return difference
+
+    def __mul__(self: Any, factor: Fraction | int) -> Result:
+        multiple: Result = self.__rmul__(factor)
+        return multiple
+
+    def __truediv__(self, divisor: Fraction | int) -> Result:
+        return self * inverse_of(divisor)
+
+    def __neg__(self) -> Result:
+        return self * -1
+
+
 @final
-class Vector:
+class Vector(_Linear["Vector"]):
     """A linear combination of basis vectors.
 
     Vectors are compared by identity, so a program keeps the structure of the products in which it was written.
@@ -49,23 +72,9 @@ class Vector:
         places = {**self.coordinates, **other.coordinates}
         return Vector({place: self[place] + other[place] for place in places}, one_owner(self, other))
 
-    def __radd__(self, other: int) -> Any:
-        return _added_to_zero(self, other)
-
-    def __sub__(self, other: Vector) -> Vector:
-        return self + -1 * other
-
-    def __neg__(self) -> Vector:
-        return -1 * self
-
     def __rmul__(self, factor: Fraction | int) -> Vector:
         c = exact("a factor", factor)
         return Vector({place: c * entry for place, entry in self.coordinates.items()}, self.owner)
-
-    __mul__ = __rmul__
-
-    def __truediv__(self, divisor: Fraction | int) -> Vector:
-        return self * inverse_of(divisor)
 
     def __pow__(self, exponent: int) -> Form:
         """Return the squared length for the exponent 2."""
@@ -144,7 +153,7 @@ def one_owner(*terms: Vector | Value) -> object:
 
 
 @final
-class Value:
+class Value(_Linear["Form"]):
     """An unknown function value."""
 
     __slots__ = ("owner",)
@@ -158,26 +167,12 @@ class Value:
     def __add__(self, other: Form | Value) -> Form:
         return Form.of(self) + other
 
-    def __radd__(self, other: int) -> Any:
-        return _added_to_zero(self, other)
-
-    def __sub__(self, other: Form | Value) -> Form:
-        return Form.of(self) - other
-
     def __rmul__(self, factor: Fraction | int) -> Form:
         return factor * Form.of(self)
 
-    __mul__ = __rmul__
-
-    def __truediv__(self, divisor: Fraction | int) -> Form:
-        return Form.of(self) / divisor
-
-    def __neg__(self) -> Form:
-        return -1 * self
-
 
 @final
-class Form:
+class Form(_Linear["Form"]):
     """A linear function of inner products and of function values."""
 
     __slots__ = ("products", "values")
@@ -224,31 +219,12 @@ class Form:
         right = Form.of(other)
         return Form(_added(self.products, right.products.items()), _added(self.values, right.values.items()))
 
-    def __radd__(self, other: int) -> Any:
-        return _added_to_zero(self, other)
-
-    def __sub__(self, other: Form | Value) -> Form:
-        return self + -1 * Form.of(other)
-
     def __rmul__(self, factor: Fraction | int) -> Form:
         times = exact("a factor", factor)
         return Form(
             {pair: times * c for pair, c in self.products.items()},
             {value: times * c for value, c in self.values.items()},
         )
-
-    __mul__ = __rmul__
-
-    def __truediv__(self, divisor: Fraction | int) -> Form:
-        return self * inverse_of(divisor)
-
-    def __neg__(self) -> Form:
-        return -1 * self
-
-
-def _added_to_zero(term: Any, zero: object) -> Any:
-    """Return the term itself for the 0 with which ``sum`` begins."""
-    return term if type(zero) is int and zero == 0 else NotImplemented
 
 
 def _shown(kind: str, term: Vector | Value | Form, owner: object) -> str:

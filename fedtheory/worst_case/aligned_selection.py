@@ -4,14 +4,14 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from fedtheory._support import validate
-from fedtheory.worst_case.arguments import ERRORS, check_block, constants, rational, spelled
+from fedtheory.worst_case.arguments import ERRORS, check_block, constants, nonnegative_number, positive_number
 from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.worst_cases import WorstCase, worst_of
 
 __all__ = ["fedalign"]
 
 
-@spelled
+@validate.names
 def fedalign(
     local_steps: int,
     step_size: Any,
@@ -55,7 +55,7 @@ def fedalign(
     steps = validate.count("local_steps", local_steps)
     given = constants(steps, step_size, mu=mu, L=L, distance2=distance2, objective_gap=objective_gap)
     validate.choice("objective", objective, ("distance", "gap"))
-    weight, gap = rational("share", share, validate.positive), rational("client_gap", client_gap)
+    weight, gap = positive_number("share", share), nonnegative_number("client_gap", client_gap)
     check_block(3 * len(given.steps) + 8)
     p = Problem()
     first, second, third = (p.function(given.mu, given.L, minimum=0) for _ in range(3))

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from fedtheory._support import validate
 from fedtheory.worst_case._trees import Ranking, largest_block, ranked_subsets, tree
-from fedtheory.worst_case.arguments import DISTANCE, Constants, check_block, constants, spelled
+from fedtheory.worst_case.arguments import DISTANCE, Constants, check_block, constants
 from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.worst_cases import WorstCase, worst_of
 
@@ -29,7 +29,7 @@ class _Choice(NamedTuple):
         return math.comb(self.num_clients - self.num_candidates + self.num_selected, self.num_selected)
 
 
-@spelled
+@validate.names
 def power_of_choice(
     num_clients: int,
     num_candidates: int,

@@ -65,8 +65,6 @@ class ClosedForm:
         The inequalities between the constants, as text.
     multipliers
         Expressions by the label of the condition.
-    num_solves, num_points
-        Numbers of semidefinite programs that were solved, and of constants with exact multipliers.
     pieces
         Where the bound is the larger one of two: both, each with its part of the domain.
     """
@@ -74,8 +72,6 @@ class ClosedForm:
     value: Any
     domain: tuple[str, ...]
     multipliers: Mapping[str, Any]
-    num_solves: int
-    num_points: int
     pieces: tuple[ClosedForm, ...] = ()
     _proved: _Proved | None = None
 
@@ -225,7 +221,7 @@ def closed_form(program: Callable[..., Problem], domain: Callable[..., Any], *, 
     from sympy import Max
 
     value = Max(*(one.value for one in pieces), evaluate=False)
-    return ClosedForm(value, whole.texts, {}, search.family.solves, search.num_points, pieces)
+    return ClosedForm(value, whole.texts, {}, pieces)
 
 
 def _arguments(function: Callable[..., Any]) -> list[str]:
@@ -328,7 +324,6 @@ class _Search:
 
     def __init__(self, program: Callable[..., Problem], whole: Domain, points: Sequence[Point]) -> None:
         self.domain, self.points = whole, points
-        self.num_points = 0
         compared: set[tuple[Any, bool]] = set()
         constants = [Constant(c, x, compared) for c, x in zip(points[0], whole.constants, strict=True)]
         self.record, self.objective = _called(program, constants)
@@ -407,7 +402,6 @@ class _Search:
             known[k] if k in left_open else samples.interpolated(number, largest_degree)
             for number, k in enumerate(shape.active)
         )
-        self.num_points += len(samples.exact)
         bounds = (y * self.family.bounds[k] for k, y in zip(shape.active, functions, strict=True))
         return _Guess(base, shape.active, functions, sum(bounds, start=self.domain.field.zero))
 
@@ -449,9 +443,7 @@ class _Search:
         one = _Proved(self.record, self.program, self.objective, domain, guess.base, guess.active,
                       guess.multipliers, tuple(squares), guess.value)  # fmt: skip
         multipliers = {family.labels[k]: _factored(y) for k, y in zip(guess.active, guess.multipliers, strict=True)}
-        return ClosedForm(
-            _factored(guess.value), domain.texts, multipliers, family.solves, self.num_points, _proved=one
-        )
+        return ClosedForm(_factored(guess.value), domain.texts, multipliers, _proved=one)
 
 
 def _called(program: Callable[..., Problem], constants: Sequence[Fraction]) -> tuple[Record, Form]:

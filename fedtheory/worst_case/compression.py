@@ -4,15 +4,15 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from fedtheory._support import validate
-from fedtheory.worst_case._functions import Function, nonnegative_number, positive_number
-from fedtheory.worst_case.arguments import spelled
+from fedtheory.worst_case._functions import Function
+from fedtheory.worst_case.arguments import nonnegative_number, positive_number
 from fedtheory.worst_case.problem import Problem, counted
 from fedtheory.worst_case.worst_cases import WorstCase
 
 __all__ = ["compressed_gradients", "ef21", "error_feedback"]
 
 
-@spelled
+@validate.names
 def error_feedback(
     num_rounds: int, step_size: Any, *, mu: Any, L: Any, compression_error: Any, potential: Any
 ) -> WorstCase:
@@ -50,7 +50,7 @@ def error_feedback(
     return p.solve()
 
 
-@spelled
+@validate.names
 def ef21(num_rounds: int, step_size: Any, *, mu: Any, L: Any, compression_error: Any, potential: Any) -> WorstCase:
     """Largest ``s |grad F(w)|^2 + |grad F(w) - d|^2`` after rounds of EF21; parameters as in ``error_feedback``.
 
@@ -73,7 +73,7 @@ def ef21(num_rounds: int, step_size: Any, *, mu: Any, L: Any, compression_error:
     return p.solve()
 
 
-@spelled
+@validate.names
 def compressed_gradients(
     num_rounds: int,
     step_size: Any,

@@ -4,16 +4,16 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory._support import validate
-from fedtheory.worst_case._functions import Clients, nonnegative_number, positive_number
+from fedtheory.worst_case._functions import Clients
 from fedtheory.worst_case._vectors import Vector
-from fedtheory.worst_case.arguments import spelled
+from fedtheory.worst_case.arguments import nonnegative_number, positive_number
 from fedtheory.worst_case.problem import Problem, counted
 from fedtheory.worst_case.worst_cases import WorstCase
 
 __all__ = ["scaffold"]
 
 
-@spelled
+@validate.names
 def scaffold(
     local_steps: int, step_size: Any, *, mu: Any, L: Any, potential: Any = 1, num_rounds: int = 1, option: int = 2
 ) -> WorstCase:

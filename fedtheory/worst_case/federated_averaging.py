@@ -5,7 +5,7 @@ from typing import Any, Literal, NamedTuple
 
 from fedtheory._support import validate
 from fedtheory.worst_case._trees import Branch, independent_draws, largest_block, tree, uniform_subsets
-from fedtheory.worst_case.arguments import ERRORS, Constants, check_block, constants, rational, spelled
+from fedtheory.worst_case.arguments import ERRORS, Constants, check_block, constants, nonnegative_number
 from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.worst_cases import WorstCase, worst_of
 
@@ -27,7 +27,7 @@ class Sampling(NamedTuple):
 _ALL = Sampling()
 
 
-@spelled
+@validate.names
 def fedavg(
     local_steps: int,
     step_size: Any,
@@ -82,7 +82,7 @@ def fedavg(
     """
     num_steps = validate.count("local_steps", local_steps) * validate.count("num_rounds", num_rounds)
     given = constants(num_steps, step_size, mu=mu, L=L, distance2=distance2, objective_gap=objective_gap)
-    noise = rational("gradient_noise", gradient_noise)
+    noise = nonnegative_number("gradient_noise", gradient_noise)
     sample = _sampling(sampling, num_selected, num_clients, noisy=noise > 0)
     validate.choice("objective", objective, ("distance", "gap"))
     if noise and (num_rounds > 1 or objective == "gap"):

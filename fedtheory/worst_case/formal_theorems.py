@@ -16,24 +16,11 @@ from math import lcm
 from pathlib import Path
 from typing import Any
 
+from fedtheory.worst_case import _coq_terms as coq
 from fedtheory.worst_case._constants import hashable, key_of
 from fedtheory.worst_case._coq_classes import Fact
 from fedtheory.worst_case._coq_names import NotStated, theorem_names
 from fedtheory.worst_case._coq_statement import Statement, claim_text, minimum
-from fedtheory.worst_case._coq_terms import (
-    ONE,
-    Coefficients,
-    Fixed,
-    Product,
-    argument,
-    code,
-    coefficients,
-    coordinates,
-    minus,
-    rational,
-    real,
-    text,
-)
 from fedtheory.worst_case._sums_of_squares import Square, sum_of_squares
 from fedtheory.worst_case.checker._conditions import of_function
 from fedtheory.worst_case.checker._forms import Constraint, says_nothing
@@ -78,28 +65,28 @@ def _theorem(case: Any, name: str) -> str:
     multipliers = proof["empty" if is_empty else "multipliers"]
     facts = weighted(stated, {side: [*map(Fraction, multipliers[side])] for side in SIDES})
     if is_empty:
-        claim: Any = Fixed(sum((y * coefficients(fact.says).constant for y, fact in facts), Fraction(0)))
+        claim: Any = coq.Fixed(sum((y * coq.coefficients(fact.says).constant for y, fact in facts), Fraction(0)))
         conclusion = "False"
     else:
         goal, upper = stated.goals[0], _stated_bound(Fraction(proof["upper"]))
         conclusion = claim_text(stated.goals, upper)
         if len(stated.goals) > 1:
-            goal = stated.number(minimum([text(one) for one in stated.goals]), problem.num_values - 1)
+            goal = stated.number(minimum([coq.text(one) for one in stated.goals]), problem.num_values - 1)
             last = [*map(Fraction, multipliers["inequalities"])][-len(stated.goals) :]
             for k, (y, one) in enumerate(zip(last, stated.goals, strict=True)):
-                facts += [(y, Fact(minus(goal, one), f"(call_at_most _ _ {_below(k, len(last))})"))] * bool(y)
-        claim = minus(goal, Fixed(upper))
+                facts += [(y, Fact(coq.minus(goal, one), f"(call_at_most _ _ {_below(k, len(last))})"))] * bool(y)
+        claim = coq.minus(goal, coq.Fixed(upper))
     facts, squares = balanced(stated, facts, claim)
-    return "\n".join([*_statement(stated, name, conclusion), *_proof(stated, claim, facts, squares, is_empty), ""])
+    return "\n".join([*statement(stated, name, conclusion), *_proof(stated, claim, facts, squares, is_empty), ""])
 
 
 def balanced(
     stated: Statement, facts: list[Weighted], claim: Any, squares_of: Callable[[Any], Any] = sum_of_squares
 ) -> tuple[list[Weighted], list[Square]]:
     """Return facts that add up to a claim and squares, with those that all statements have, and the squares."""
-    rest = _sum([*((y, fact.says) for y, fact in facts), (-ONE, claim)], Coefficients())
+    rest = _sum([*((y, fact.says) for y, fact in facts), (-coq.ONE, claim)], coq.Coefficients())
     for fact in (*stated.zeros, *stated.links.values()):
-        [number] = coefficients(fact.says).values
+        [number] = coq.coefficients(fact.says).values
         if c := rest.values.get(number):
             facts.append((-c, fact))
             rest = _sum([(-c, fact.says)], rest)
@@ -111,13 +98,13 @@ def balanced(
     return [*facts, *across], squares
 
 
-def _sum(terms: Sequence[tuple[Fraction, Any]], first: Coefficients) -> Coefficients:
+def _sum(terms: Sequence[tuple[Fraction, Any]], first: coq.Coefficients) -> coq.Coefficients:
     """Return the coefficients of a linear combination of numbers."""
-    ordered = sorted(((c, coefficients(one)) for c, one in terms if c), key=lambda term: term[0] < 0)
+    ordered = sorted(((c, coq.coefficients(one)) for c, one in terms if c), key=lambda term: term[0] < 0)
     return reduce(lambda found, term: found.plus(*term), ordered, first)
 
 
-def _apart(stated: Statement, rest: Coefficients) -> Iterator[tuple[Fraction, Fact]]:
+def _apart(stated: Statement, rest: coq.Coefficients) -> Iterator[tuple[Fraction, Fact]]:
     """Yield that the differences among clients are orthogonal to shared vectors, with the multiplicities in a sum."""
     families = {max(one.atom.at): one for one in stated.apart}
     for place, one in families.items():
@@ -126,24 +113,26 @@ def _apart(stated: Statement, rest: Coefficients) -> Iterator[tuple[Fraction, Fa
             # products with this vector; in them, other vectors that differ among clients count by their means
             for mine, other in ((i, j), (j, i)):
                 if mine == place:
-                    mean = coordinates(families[other].mean) if other in families else {other: ONE}
+                    mean = coq.coordinates(families[other].mean) if other in families else {other: coq.ONE}
                     for number, x in mean.items():
                         along[number] = along.get(number, Fraction(0)) + c * x
-        apart = minus(one.atom, one.mean)
+        apart = coq.minus(one.atom, one.mean)
         for number, c in along.items():
             shared = stated.atoms[number]
-            proof = f"(call_apart _ {argument(shared)} {stated.term(one.atom)} {argument(one.mean)} {one.proof})"
+            proof = (
+                f"(call_apart _ {coq.argument(shared)} {stated.term(one.atom)} {coq.argument(one.mean)} {one.proof})"
+            )
             if c:
-                yield -c, Fact(Product(shared, apart), proof, is_equality=True)
+                yield -c, Fact(coq.Product(shared, apart), proof, is_equality=True)
 
 
-def _squares(stated: Statement, rest: Coefficients, squares_of: Callable[[Any], Any]) -> list[Square] | None:
+def _squares(stated: Statement, rest: coq.Coefficients, squares_of: Callable[[Any], Any]) -> list[Square] | None:
     """Return a decomposition of a form into squares: of shared vectors, and of differences among clients."""
     size = len(stated.atoms)
     # Coordinates in which vectors of clients are replaced by their differences from their means.
-    onto = [{number: ONE} for number in range(size)]
+    onto = [{number: coq.ONE} for number in range(size)]
     for one in stated.apart:
-        onto[max(one.atom.at)] |= {**coordinates(one.mean)}
+        onto[max(one.atom.at)] |= {**coq.coordinates(one.mean)}
     gram = [[Fraction(0)] * size for _ in range(size)]
     for (i, j), c in rest.products.items():
         for k, a in onto[i].items():
@@ -153,7 +142,7 @@ def _squares(stated: Statement, rest: Coefficients, squares_of: Callable[[Any], 
     squares: list[Square] | None = squares_of(gram)
     for one in stated.apart if squares else ():
         for _, row in squares or ():
-            for number, x in coordinates(one.mean).items():
+            for number, x in coq.coordinates(one.mean).items():
                 row[number] -= x * row[max(one.atom.at)]
     return squares
 
@@ -180,7 +169,7 @@ def weighted(stated: Statement, multipliers: Mapping[str, Sequence[Fraction]]) -
     """Return the facts that a proof adds up, each with its multiplier."""
     sides = dict(zip((True, False), (iter(multipliers[side]) for side in SIDES), strict=True))
     constraints = iter(stated.problem.constraints)
-    zeros = {number for fact in stated.zeros for number in coefficients(fact.says).values}
+    zeros = {number for fact in stated.zeros for number in coq.coefficients(fact.says).values}
     found: list[Weighted] = []
 
     def following() -> tuple[Constraint, Fraction]:
@@ -195,7 +184,7 @@ def weighted(stated: Statement, multipliers: Mapping[str, Sequence[Fraction]]) -
         for condition in of_function(one.of, stated.problem.noises):
             if not says_nothing(condition.form):
                 constraint, y = following()
-                says = minus(stated.form(constraint.form, stated=False), Fixed(constraint.bound))
+                says = coq.minus(stated.form(constraint.form, stated=False), coq.Fixed(constraint.bound))
                 among = known.get(_key(zeros, says), []) if y else []
                 match = next((fact for fact in among if fact.is_equality == constraint.is_equality), None)
                 if y and match is None:
@@ -206,7 +195,7 @@ def weighted(stated: Statement, multipliers: Mapping[str, Sequence[Fraction]]) -
 
 def _key(zeros: Collection[int], says: Any) -> Any:
     """Return a key that equal numbers have in common, given the function values that are 0."""
-    found = coefficients(says)
+    found = coq.coefficients(says)
     values = key_of({number: c for number, c in found.values.items() if number not in zeros})
     return key_of(found.products), values, hashable(found.constant)
 
@@ -222,20 +211,19 @@ def folded(line: str, indent: int) -> list[str]:
     )  # fmt: skip
 
 
-def _statement(stated: Statement, name: str, conclusion: str) -> Iterator[str]:
+def statement(stated: Statement, name: str, conclusion: str, constants: str = "", domain: str = "") -> Iterator[str]:
+    """Yield the statement of a theorem, which may be about named constants of a domain."""
     points = [f"({' '.join(stated.free)} : V)"] * bool(stated.free)
-    yield from folded(f"Theorem {name} {' '.join(['{V : space}', *stated.binders, *points])} :", 0)
+    binders = [constants] * bool(constants) + ["{V : space}", *stated.binders, *points]
+    yield from folded(f"Theorem {name} {' '.join(binders)} :", 0)
+    yield from folded(f"{domain} ->", 2) if domain else ()
     for kind, what, said in stated.items:
         yield from folded(f"{said} ->" if kind == "hypothesis" else f"let {what} := ({said})%V in", 2)
     yield from folded(f"{conclusion}.", 2)
 
 
 def _proof(
-    stated: Statement,
-    claim: Any,
-    facts: Sequence[tuple[Fraction, Fact]],
-    squares: Sequence[Square],
-    is_empty: bool,
+    stated: Statement, claim: Any, facts: Sequence[tuple[Fraction, Fact]], squares: Sequence[Square], is_empty: bool
 ) -> Iterator[str]:
     yield "Proof."
     if stated.items:
@@ -247,8 +235,12 @@ def _proof(
     yield from folded(f"pose (vec := (fun i => nth i [{listed}] (@zero {kind})) : nat -> vec {kind}).", 2)
     yield from folded(f"pose (val := fun i => nth i [{'; '.join(stated.values)}] 0).", 2)
     yield from folded(" ".join(f"pose ({name} := {made})." for name, made in stated.codes()), 2)
-    yield f"  enough (small : {real(coefficients(claim).constant)} <= 0) by lra." if is_empty else "  apply Rminus_le."
-    yield f"  change (number vec val {code(claim)} <= 0)."
+    yield (
+        f"  enough (small : {coq.real(coq.coefficients(claim).constant)} <= 0) by lra."
+        if is_empty
+        else "  apply Rminus_le."
+    )
+    yield f"  change (number vec val {coq.code(claim)} <= 0)."
     # A multiple with integer coefficients, so that the checker need not compute common denominators.
     wholes = [lcm(*(c.denominator for c in row)) for _, row in squares]
     factors = [d / whole**2 for (d, _), whole in zip(squares, wholes, strict=True)]
@@ -259,11 +251,11 @@ def _proof(
     yield f"  apply (check_sound_scaled vec val {unit} ["
     for k, (_, fact) in enumerate(facts):
         end = ";" if k + 1 < len(facts) else ""
-        yield from folded(f"{'Zero' if fact.is_equality else 'AtMost'} {code(fact.says)}{end}", 4)
-    yield f"    ] {code(claim)}"
-    yield from folded(f"[{'; '.join(rational(unit * y) for y, _ in facts)}]", 4)
+        yield from folded(f"{'Zero' if fact.is_equality else 'AtMost'} {coq.code(fact.says)}{end}", 4)
+    yield f"    ] {coq.code(claim)}"
+    yield from folded(f"[{'; '.join(coq.rational(unit * y) for y, _ in facts)}]", 4)
     rows = [
-        f"({rational(unit * d)}, [{'; '.join(rational(whole * c) for c in row)}])"
+        f"({coq.rational(unit * d)}, [{'; '.join(coq.rational(whole * c) for c in row)}])"
         for d, whole, (_, row) in zip(factors, wholes, squares, strict=True)
     ]
     yield from folded(f"[{'; '.join(rows)}])%Q.", 4)
@@ -275,5 +267,5 @@ def _proof(
 
 
 def _coefficients(says: Any) -> Iterator[Fraction]:
-    found = coefficients(says)
-    yield from (ONE, found.constant, *found.products.values(), *found.values.values())
+    found = coq.coefficients(says)
+    yield from (coq.ONE, found.constant, *found.products.values(), *found.values.values())

@@ -3,15 +3,14 @@
 from typing import Any, Literal
 
 from fedtheory._support import validate
-from fedtheory.worst_case._functions import nonnegative_number, positive_number
-from fedtheory.worst_case.arguments import spelled
+from fedtheory.worst_case.arguments import nonnegative_number, positive_number
 from fedtheory.worst_case.problem import Problem, counted
 from fedtheory.worst_case.worst_cases import WorstCase
 
 __all__ = ["heterogeneous_round"]
 
 
-@spelled
+@validate.names
 def heterogeneous_round(
     local_steps: int,
     step_size: Any,

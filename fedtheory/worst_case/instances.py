@@ -128,7 +128,7 @@ class Instance(Mapping[str, Array]):
                     np.take(some, client % some.shape[axis], axis=axis) if axis < every else some
                     for some in (at, gradient)
                 )
-                rows += [(x, g, value) for x, g in zip(*map(_rows, own), strict=True)]
+                rows += [(x, g, value) for x, g in zip(*(some.reshape(-1, self.dim) for some in own), strict=True)]
             found.append(_function(one, rows, self.dim))
         return tuple(found)
 
@@ -140,12 +140,12 @@ class Instance(Mapping[str, Array]):
     @cached_property
     def _points(self) -> dict[str, Array]:
         return {
-            name: np.squeeze(self.place(vector)) if self.place(vector).size == self.dim else self.place(vector)
+            name: placed.reshape(-1) if (placed := self.place(vector)).size == self.dim else placed
             for name, vector in Names(self._record).points.items()
         }
 
     def __getitem__(self, name: str) -> Array:
-        return self._points[name].reshape(-1) if self._points[name].size == self.dim else self._points[name]
+        return self._points[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._points)
@@ -190,11 +190,7 @@ class Instance(Mapping[str, Array]):
 
 
 def is_attained(
-    record: Record,
-    objectives: Sequence[Form],
-    program: Program,
-    point: FeasiblePoint,
-    lower: Fraction,
+    record: Record, objectives: Sequence[Form], program: Program, point: FeasiblePoint, lower: Fraction
 ) -> bool:
     """Whether a run of the problem, on the functions of a feasible point, attains the lower side.
 
@@ -212,11 +208,6 @@ def is_attained(
     functions = {one.name for one in record.declared}
     squares = max((off for name, off in found.broken.items() if name not in functions), default=0.0)
     return max(float(lower) - found.objective, squares, gradients * math.sqrt(max(sizes))) <= missed
-
-
-def _rows(some: Array) -> Array:
-    found: Array = some.reshape(math.prod(some.shape[:-1]), some.shape[-1])
-    return found
 
 
 def _function(one: Declared, rows: Sequence[tuple[Array, Array, float]], dim: int) -> Any:

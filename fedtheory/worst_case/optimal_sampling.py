@@ -8,14 +8,14 @@ from typing import Any, Literal
 
 from fedtheory._support import validate
 from fedtheory.worst_case._vectors import Form, Vector
-from fedtheory.worst_case.arguments import DISTANCE, Constants, check_block, constants, listed, rational, spelled
+from fedtheory.worst_case.arguments import DISTANCE, Constants, check_block, constants, listed, positive_number
 from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.worst_cases import WorstCase, worst_of
 
 __all__ = ["optimal_client_sampling"]
 
 
-@spelled
+@validate.names
 def optimal_client_sampling(
     weights: Sequence[Any],
     expected_size: Any,
@@ -58,11 +58,11 @@ def optimal_client_sampling(
     1.0009
     """
     given = constants(1, step_size, mu=mu, L=L, distance2=distance2, objective_gap=objective_gap)
-    shares = [rational("weights", one, validate.positive) for one in listed("weights", weights, "a list of numbers")]
+    shares = [positive_number("weights", one) for one in listed("weights", weights, "a list of numbers")]
     if sum(shares) != 1 or len(shares) < 2:
         message = f"weights must be those of two or more clients and sum to 1 exactly, got the sum {float(sum(shares))}"
         raise ValueError(message)
-    size = rational("expected_size", expected_size, validate.positive)
+    size = positive_number("expected_size", expected_size)
     if size > len(shares):
         message = f"expected_size must be at most the number of clients {len(shares)}, got {size}"
         raise ValueError(message)

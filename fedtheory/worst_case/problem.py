@@ -22,12 +22,12 @@ from fedtheory._support import validate
 from fedtheory._support.summary import Summary, short_text
 from fedtheory._support.wording import format_number, truncate
 from fedtheory.worst_case._constants import written
-from fedtheory.worst_case._functions import Clients, Function, Operator, Sum, Term, own_vector, positive_number
+from fedtheory.worst_case._functions import Clients, Function, Operator, Sum, Term, own_vector
 from fedtheory.worst_case._names import TEXT, Names
 from fedtheory.worst_case._record import SERVER, Declared, Record, checked_name
 from fedtheory.worst_case._semidefinite import Program, completed, relaxations, semidefinite_program
 from fedtheory.worst_case._vectors import Form, Value, Vector, exact, fraction, one_owner
-from fedtheory.worst_case.arguments import listed, spelled
+from fedtheory.worst_case.arguments import listed, positive_number
 from fedtheory.worst_case.function_classes import class_of
 from fedtheory.worst_case.function_classes.interface import FunctionClass
 from fedtheory.worst_case.instances import is_attained
@@ -44,7 +44,9 @@ _SHOWN = 3
 
 @final
 class Problem:
-    """A worst-case problem: functions, points, constraints and an objective to maximize, recorded in ``record``.
+    """A worst-case problem: functions, points and constraints, recorded in ``record``, and forms to maximize.
+
+    The least of the forms in ``objectives`` is maximized.
 
     Examples
     --------
@@ -66,7 +68,7 @@ class Problem:
 
     def __init__(self) -> None:
         self.record = Record(owner=self._text_of)
-        self._objectives: list[Form] = []
+        self.objectives: tuple[Form, ...] = ()
 
     def __repr__(self) -> str:
         return self._summary.text
@@ -82,7 +84,7 @@ class Problem:
             f"{names.form(one.form)} {'=' if one.is_equality else '<='} {format_number(one.bound)}"
             for one in self.record.constraints[:_SHOWN]
         ]
-        objectives = [names.form(form) for form in self._objectives]
+        objectives = [names.form(form) for form in self.objectives]
         rows = {
             "functions": _listed(functions, len(functions)),
             "constraints": _listed(constraints, len(self.record.constraints)),
@@ -114,7 +116,7 @@ class Problem:
         """The zero vector. One point may be placed there if the problem depends only on differences of points."""
         return Vector({})
 
-    @spelled
+    @validate.names
     def function(
         self,
         mu: Any = 0,
@@ -156,8 +158,8 @@ class Problem:
         """
         validate.instance("of", of, FunctionClass, "a FunctionClass")
         number = validate.count("num_clients", num_clients)
-        made = Function if number == 1 else partial(Clients, num_clients=number)
-        return made(self.record, self._called("f", name), of, least=self._least(minimum, of))
+        made = Function if number == 1 else Clients
+        return made(self.record, self._called("f", name), of, self._least(minimum, of), num_clients=number)
 
     def indicator(self, diameter: Any = None, *, name: str = "") -> Function:
         """Return the indicator of a convex set: 0 on it, infinite outside.
@@ -167,7 +169,7 @@ class Problem:
         """
         return self.function_of(class_of({"indicator": True, "diameter": _optional("diameter", diameter)}), name=name)
 
-    @spelled
+    @validate.names
     def operator(
         self,
         *,
@@ -203,7 +205,7 @@ class Problem:
         }
         return Operator(self.record, self._called("T", name), class_of(given, "operator"))
 
-    @spelled
+    @validate.names
     def clients(
         self,
         num_clients: int,
@@ -223,7 +225,7 @@ class Problem:
         """
         number = validate.count("num_clients", num_clients)
         of = _function_class(mu, L, lipschitz, quadratic, None)
-        return Clients(self.record, self._called("f", name), of, number, self._least(minimum, of))
+        return Clients(self.record, self._called("f", name), of, self._least(minimum, of), num_clients=number)
 
     @overload
     def mean(self, outcomes: Sequence[Vector], weights: Sequence[Any] | None = None) -> Vector: ...
@@ -311,8 +313,8 @@ class Problem:
         if not forms:
             message = "maximize must be given a form, got nothing"
             raise ValueError(message)
-        self._objectives = [self._own(form) for form in forms]
-        if any(form.says_nothing for form in self._objectives):
+        self.objectives = tuple(map(self._own, forms))
+        if any(form.says_nothing for form in self.objectives):
             message = "maximize must be given forms that differ from 0, got one that is 0 whatever the unknowns are"
             raise ValueError(message)
 
@@ -352,26 +354,21 @@ class Problem:
         relaxed = (*relaxations(record, program), *omitted)
         proof = prove(program, narrow)
         if proof.point is not None and proof.lower is not None and not (relaxed or proof.infinite):
-            reached = partial(is_attained, record, self._objectives, program, lower=proof.lower)
+            reached = partial(is_attained, record, self.objectives, program, lower=proof.lower)
             if not (reached(proof.point) or reached(short_point(proof) or proof.point)):
                 relaxed = ("a run that misses the lower side",)
-        return Case(record, tuple(self._objectives), relaxed, proof)
-
-    @property
-    def objectives(self) -> tuple[Form, ...]:
-        """The forms of which the least is maximized."""
-        return tuple(self._objectives)
+        return Case(record, self.objectives, relaxed, proof)
 
     def program(self) -> Program:
         """Return the semidefinite program."""
         return self._programmed()[1]
 
     def _programmed(self) -> tuple[Record, Program]:
-        if not self._objectives:
+        if not self.objectives:
             message = "a problem must maximize something, got no call of maximize"
             raise ValueError(message)
         record = completed(self.record)
-        return record, semidefinite_program(record, self._objectives)
+        return record, semidefinite_program(record, self.objectives)
 
     def _least(self, minimum: int | None, of: FunctionClass) -> Value | None:
         if minimum is None:

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from itertools import islice
+from operator import mul
 from typing import final
 
 from numpy.linalg import LinAlgError
@@ -346,11 +348,9 @@ def feasible_between(program: Program, inside: FeasiblePoint, near: FeasiblePoin
     def between(a: Fraction, b: Fraction) -> Fraction:
         return share * a + (1 - share) * b
 
-    grams = tuple(
-        tuple(tuple(map(between, row, other)) for row, other in zip(gram, others, strict=True))
-        for gram, others in zip(inside.grams, near.grams, strict=True)
-    )
-    return FeasiblePoint(grams, tuple(map(between, inside.values, near.values)))
+    pairs = (zip(gram, others, strict=True) for gram, others in zip(inside.grams, near.grams, strict=True))
+    grams = ([map(between, row, other) for row, other in rows] for rows in pairs)
+    return FeasiblePoint.of(grams, map(between, inside.values, near.values))
 
 
 def _is_enough(found: Proof, narrow: float) -> bool:
@@ -449,8 +449,7 @@ def _some_direction(program: Program, near: FeasiblePoint) -> FeasiblePoint | No
         def coarse(number: Fraction, unit: Fraction = unit) -> Fraction:
             return round(number / unit) * unit
 
-        grams = tuple(tuple(tuple(map(coarse, row)) for row in gram) for gram in near.grams)
-        found = FeasiblePoint(grams, tuple(map(coarse, near.values)))
+        found = near.each(coarse)
         with suppress(OracleError):
             verify_direction(program, found)
             return found
@@ -471,8 +470,7 @@ def _shortened(program: Program, contradiction: Multipliers) -> Multipliers:
 def _some_point(program: Program, direction: FeasiblePoint) -> FeasiblePoint | None:
     """Return a point that fulfills all constraints: 0, a point along the direction, or a point with a small trace."""
     for times in _MULTIPLES:
-        grams = tuple(tuple(tuple(times * entry for entry in row) for row in gram) for gram in direction.grams)
-        point = FeasiblePoint(grams, tuple(times * value for value in direction.values))
+        point = direction.each(partial(mul, times))
         with suppress(OracleError):
             verify_lower(program, point)
             return point

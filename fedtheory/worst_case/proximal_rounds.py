@@ -4,16 +4,15 @@ from typing import Any
 
 from fedtheory._support import validate
 from fedtheory._support.wording import truncate
-from fedtheory.worst_case._functions import positive_number
 from fedtheory.worst_case._vectors import exact
-from fedtheory.worst_case.arguments import spelled
+from fedtheory.worst_case.arguments import positive_number
 from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.worst_cases import WorstCase
 
 __all__ = ["fedprox"]
 
 
-@spelled
+@validate.names
 def fedprox(
     proximal_weight: Any, *, L: Any, negative_curvature: Any, gradient_dissimilarity: Any, gradient2: Any = 1
 ) -> WorstCase:

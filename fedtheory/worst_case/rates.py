@@ -12,7 +12,9 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import reduce
 from itertools import combinations_with_replacement, product
+from operator import add
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -310,8 +312,8 @@ def _proved(
         if not shape or shape in tried:
             continue
         tried.add(shape)
-        before = _combined(coefficients, [term.before for term in terms])
-        after = _combined(coefficients, [term.after for term in terms])
+        before = reduce(add, (c * term.before for c, term in zip(coefficients, terms, strict=True)))
+        after = reduce(add, (c * term.after for c, term in zip(coefficients, terms, strict=True)))
         try:
             contraction, dominated = _worst(problem, before, after), _worst(problem, before, measure)
         except (AssumptionViolated, OracleError):
@@ -335,13 +337,6 @@ def _proved(
         )
         raise OracleError(message)
     return best
-
-
-def _combined(coefficients: Sequence[Fraction], forms: Sequence[Form]) -> Form:
-    total = coefficients[0] * forms[0]
-    for c, form in zip(coefficients[1:], forms[1:], strict=True):
-        total = total + c * form
-    return total
 
 
 def _worst(problem: Problem, potential: Form, objective: Form) -> WorstCase:

@@ -10,7 +10,7 @@ from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.theorem.assumptions import unmet
 from fedtheory.worst_case._functions import Clients
 from fedtheory.worst_case._vectors import Vector
-from fedtheory.worst_case.arguments import DISTANCE, Constants, check_block, constants, rational, spelled, step_sizes
+from fedtheory.worst_case.arguments import DISTANCE, Constants, check_block, constants, nonnegative_number, step_sizes
 from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.proofs import NARROW
 from fedtheory.worst_case.worst_cases import Case, Lemma, WorstCase, largest, lemma_of, worst_of
@@ -37,7 +37,7 @@ def skews(
     given: Constants, rho_diagonal: Any, rho_tilde: Any, num_selected: int = 1, gradient_noise: Any = 0, G2: Any = None
 ) -> Skews:
     """Validate the skews, and check that there are federations with these constants."""
-    rho, tilde = rational("rho_diagonal", rho_diagonal), rational("rho_tilde", rho_tilde)
+    rho, tilde = nonnegative_number("rho_diagonal", rho_diagonal), nonnegative_number("rho_tilde", rho_tilde)
     broken = [
         unmet("rho_tilde >= rho_diagonal", tilde, ">=", rho),
         unmet("rho_diagonal <= L/mu", rho, "<=", given.L / given.mu),
@@ -45,11 +45,11 @@ def skews(
     for sentence in filter(None, broken):
         message = f"no federation has these constants: {sentence}"
         raise AssumptionViolated(message)
-    number, noise = validate.count("num_selected", num_selected), rational("gradient_noise", gradient_noise)
-    return Skews(rho, tilde, number, noise, None if G2 is None else rational("G2", G2))
+    number, noise = validate.count("num_selected", num_selected), nonnegative_number("gradient_noise", gradient_noise)
+    return Skews(rho, tilde, number, noise, None if G2 is None else nonnegative_number("G2", G2))
 
 
-@spelled
+@validate.names
 def skew_class(
     local_steps: int,
     step_size: Any,
@@ -159,7 +159,7 @@ def averaged_gap(given: Constants, ratios: Skews, weights: Sequence[Fraction]) -
     return p
 
 
-@spelled
+@validate.names
 def skew_class_horizon(
     num_steps: int,
     local_steps: int,
@@ -206,7 +206,7 @@ def skew_class_horizon(
     if steps % tau:
         message = f"num_steps must be a multiple of local_steps, got {steps} and {tau}"
         raise ValueError(message)
-    sizes, start = step_sizes(step_size, steps), rational("distance2", distance2)
+    sizes, start = step_sizes(step_size, steps), nonnegative_number("distance2", distance2)
     check_block(tau + 3)
     lower, upper, cases = start, start, list[Case]()
     for first in range(0, steps, tau):

@@ -80,6 +80,10 @@ def _long_rate(w):
     return {**skew(8 * w["L"] / w["mu"]), "G2": 1000 * w["G2"]}
 
 
+# W (1 - B') > B for W > 2.
+LIGHT = {"memory_share": Q(1), "memory_rate": Q(1, 2)}
+
+
 DEMANDS: dict[str, Demand] = {
     # Functions and noise: nothing to read off numbers.
     "clients smooth": Demand(r"every [Ff]_[ki]\b.*L-smooth|^F_k is L-smooth|^h is L-smooth"),
@@ -163,6 +167,26 @@ DEMANDS: dict[str, Demand] = {
     "Option II": Demand(r"^clients and server run SCAFFOLD with Option II$"),
     "one coin": Demand(r"^clients and server run Scaffnew with one coin common to all clients"),
     "p <= 1": at_most(r"^probability <= 1", "probability", lambda w: Q(1)),
+    "unbiased with one coin": Demand(r"^clients and server run Scaffnew with unbiased gradients and one coin"),
+    "growth": Demand(r"^E mean \|g_k - grad F_k\(w\*\)\|\^2 <= 2 A D \+ C, with D"),
+    "mu <= A": at_least(r"^mu <= A(?! \+)", "growth", lambda w: w["mu"]),
+    "step A <= 1": no_step_above(r"^step_size A <= 1", limit=lambda w: 1 / w["growth"]),
+    "growth with a memory": Demand(r"^E mean \|g_k - grad F_k\(w\*\)\|\^2 <= 2 A D \+ B s \+ C and E s_\+ <="),
+    "heavy memory": Demand(
+        r"^W \(1 - B'\) > B",
+        lambda w: {**LIGHT, "memory_weight": 2 * BIT, "step_size": w["step_size"] / 10**9},
+        lambda w: {**LIGHT, "memory_weight": Q(2), "step_size": w["step_size"] / 10**9},
+    ),
+    "mu <= A + W A'": at_least(
+        r"^mu <= A \+ W A'",
+        "growth",
+        lambda w: w["mu"] / 2,
+        around=lambda w: {**LIGHT, "memory_weight": Q(4), "memory_growth": w["mu"] / 8},
+    ),
+    "step (A + W A') <= 1": no_step_above(
+        r"^step_size \(A \+ W A'\) <= 1",
+        limit=lambda w: 1 / (w["growth"] + w["memory_weight"] * w["memory_growth"]),
+    ),
     "FedNova": Demand(r"^clients and server run FedNova"),
     "FedLin": Demand(r"^clients and server run FedLin"),
     "FedSplit": Demand(r"^clients and server run FedSplit with exact proximal steps"),
@@ -193,7 +217,13 @@ DEMANDS: dict[str, Demand] = {
     ),
     "Polyak-Lojasiewicz": Demand(r"^\|grad F\(w\)\|\^2 >= 2 mu"),
     "step of EF21": no_step_above(
-        r"^\(step_size client_L s\)\^2 <=",
+        r"^\(step_size client_L s\)\^2 <= \(1 - step_size L\) \(1 - s\)\^2",
+        # (3/4 * 2/3 * 1/2)^2 <= 1/4 * (1/2)^2
+        limit=lambda w: 3 / (4 * w["L"]),
+        around=lambda w: {"compression_error": Q(1, 2), "client_L": 2 * w["L"] / 3},
+    ),
+    "step of EF21 under PL": no_step_above(
+        r"^\(step_size client_L s\)\^2 <= .* \(1 - s - step_size mu\)",
         # (1/4)^2 <= 1/2 * 1/2 * 1/4
         limit=lambda w: 1 / (2 * w["L"]),
         around=lambda w: {"compression_error": Q(1, 2), "mu": w["L"] / 2, "client_L": w["L"]},

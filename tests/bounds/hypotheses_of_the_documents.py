@@ -216,15 +216,21 @@ _SCAFFOLD = {
 }
 _FEDLIN = {"corrected_round-derived": _CONTROLLED | {"FedLin", "stable local steps", "fresh gradients"}}
 _FEDSPLIT = {"split_round-derived": _CLIENTS | {"FedSplit"}}
+_COMPRESSED = {"F smooth", "clients smooth on average", "no noise", "method", "contraction on average"}
 _EF21 = {
-    "polyak_gap-refined": {
-        *("F smooth", "clients smooth on average", "no noise", "method", "contraction on average"),
-        *("Polyak-Lojasiewicz", "step of EF21", "step mu < 1 - s"),
-    }
+    "average_gradient-refined": _COMPRESSED | {"step of EF21"},
+    "polyak_gap-refined": _COMPRESSED | {"Polyak-Lojasiewicz", "step of EF21 under PL", "step mu < 1 - s"},
 }
 _PROXSKIP = {
     "fixed_step_potential-printed": _CONTROLLED | {"one coin", "p <= 1", "step <= 1/L"},
     "refined_fixed_step_potential-refined": _CONTROLLED | {"one coin", "p <= 1"},
+    "stochastic_potential-refined": {
+        *("clients strongly convex", "unbiased with one coin", "p <= 1", "growth", "mu <= A", "step A <= 1")
+    },
+    "corrected_potential-refined": {
+        *("clients strongly convex", "unbiased with one coin", "p <= 1", "growth with a memory", "heavy memory"),
+        *("mu <= A + W A'", "step (A + W A') <= 1"),
+    },
 }
 # Linear convergence for 0 < eta < 2/L; longer steps have many stationary points, or none.
 # FedNova: the order of matrices, so quadratics, and I - (I - eta H)^t <= eta t H for eta L <= 1.

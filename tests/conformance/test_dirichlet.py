@@ -39,11 +39,11 @@ def test_draws_that_are_uniform_at_a_small_concentration_are_refused_with_the_re
         (always_one, "shares", "a share must have the law Beta"),
         (lambda a, c, k, rng: numpys(2 * a, c, 10 * k, rng)[:k], "shares", "a share must have the law Beta"),
         (lambda a, c, k, rng: numpys(1.0, c, k, rng), "underflow", "may have no class with more than half, got"),
-        (lambda a, c, k, rng: numpys(a, c, k, rng)[:, 1:], "shape", "shares must have shape"),
+        (lambda a, c, k, rng: numpys(a, c, k, rng)[:, 1:], "shape", "must return numbers of shape"),
         (lambda a, c, k, rng: 2 * numpys(a, c, k, rng), "shape", "must be at least 0 with the sum 1"),
         (lambda a, c, k, rng: numpys(a, c, k, np.random.default_rng(0)), "new draws", "must give different shares"),
         (lambda a, c, k, rng: numpys(a, c, k, np.random.default_rng()), "same generator", "must give equal shares"),
-        (lambda a, c, k, rng: "shares", "shape", "must return shares, got"),
+        (lambda a, c, k, rng: "shares", "shape", "must return numbers, got"),
     ],
 )
 def test_other_faults_are_found_by_name(wrong, check, text):

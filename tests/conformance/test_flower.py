@@ -10,16 +10,7 @@ import numpy as np
 import pytest
 
 from fedtheory.conformance.flower_strategies import _change, flower
-from tests.conformance.flower_papers import (
-    BETA_1,
-    BETA_2,
-    QUESTIONS,
-    STORED,
-    Asked,
-    answers,
-    kingma_ba,
-    some_losses,
-)
+from tests.conformance.flower_papers import BETA_1, BETA_2, QUESTIONS, STORED, Asked, answers, kingma_ba, some_losses
 from tests.test_readme import read
 
 RECORDED = json.loads(STORED.read_text(encoding="utf-8"))

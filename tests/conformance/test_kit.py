@@ -7,10 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.conformance import (
-    check_bound,
-    check_strategy,
-)
+from fedtheory.conformance import check_bound, check_strategy
 from fedtheory.selection.full import Full
 from fedtheory.selection.greedy_shapley import GreedyShapley
 from fedtheory.selection.power_of_choice import PowerOfChoice

@@ -45,9 +45,7 @@ EXCEPTIONS: dict[Any, dict[str, str]] = {
 SAME_RULES = (S.Uniform(2, "weighted"), S.PowerOfChoice(2, "all"), S.SizeWeighted(S.Uniform(2)))
 CHECKS = [
     pytest.param(
-        check,
-        id=f"{type(strategy).__name__}-{place}-{check.name}",
-        marks=[pytest.mark.slow] * (strategy in SAME_RULES),
+        check, id=f"{type(strategy).__name__}-{place}-{check.name}", marks=[pytest.mark.slow] * (strategy in SAME_RULES)
     )
     for place, (strategy, options) in enumerate(STRATEGIES)
     for check in check_strategy.checks(strategy, exceptions=EXCEPTIONS.get(strategy), num_draws=250, **options)

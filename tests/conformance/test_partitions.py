@@ -38,11 +38,6 @@ def counted_from_one(rng, labels, num_clients):
     return [part + 1 for part in split(rng, labels, num_clients)]
 
 
-def in_place(rng, labels, num_clients):
-    rng.shuffle(labels)
-    return np.array_split(np.argsort(labels), num_clients)
-
-
 def sorted_in_place(rng, labels, num_clients):
     labels.sort()
     return split(rng, labels, num_clients)
@@ -73,7 +68,6 @@ WRONG = {
     with_copies: ("no row twice", "must put no row into parts twice, got row 1 2 times"),
     of_the_global_generator: ("same generator", "must return the same parts for generators in the same state"),
     counted_from_one: ("range", "rows must be in 0..2, got 3 for client 0"),
-    in_place: ("inputs", "must leave labels unchanged"),
     sorted_in_place: ("inputs", "must leave labels unchanged"),
     one_by_one_in_place: ("inputs", "must leave labels unchanged"),
     one_client_too_many: ("runs", "must return 1 parts, got 2"),

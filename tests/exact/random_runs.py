@@ -71,6 +71,9 @@ _EXACT = {
     # of methods that no run has
     "fedlin.corrected_round": set[str](),
     "fedsplit.split_round": set[str](),
+    "proxskip.stochastic_potential": set[str](),
+    "proxskip.corrected_potential": set[str](),
+    "ef21.average_gradient": set[str](),
     "ef21.polyak_gap": set[str](),
     # about the gradients at one model, whose dissimilarity no run tells
     "stationary.inconsistency": set[str](),

@@ -41,13 +41,6 @@ def test_with_idle_clients_elsewhere_the_infimum_is_attained_and_certified(seed,
     assert highest == np.inf
 
 
-def test_an_idle_client_alone_has_the_skew_zero_at_its_own_minimum():
-    fed = QuadraticFederation([[1.0, 2.0], [4.0, 1.0]], [[1.0, -3.0], [2.0, 5.0]], [1.0, 0.0])
-    found = infimum(fed, forms(fed), np.array([0.0, 1.0]))
-    assert found.value == 0
-    assert found.model.tolist() == [2, 5]
-
-
 @pytest.mark.parametrize("kind", ["isotropic", "diagonal"])
 @pytest.mark.parametrize("num_centers", [1, 4])
 def test_the_infimum_of_busy_clients_is_attained_and_certified(kind, num_centers):

@@ -3,8 +3,6 @@
 # mypy: allow-untyped-calls, disable-error-code="arg-type, call-overload"
 
 from dataclasses import dataclass
-from fractions import Fraction
-from itertools import product
 
 import numpy as np
 import pytest
@@ -15,10 +13,14 @@ from fedtheory.selection.full import Full
 from fedtheory.selection.laws import Moments
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.uniform import Uniform
+from tests.exact.test_relative_noise import ONE, enumerated, floats
+from tests.exact.test_relative_noise import STEPS as EXACT_STEPS
+from tests.exact.test_relative_noise import federation as federation_of
 
 K, V, M, TAU, ROUNDS = 5, 3, 2, 3, 4
 STEPS = np.linspace(0.3, 0.1, ROUNDS * TAU)
 INITIAL = np.array([2.0, -1.0, 0.5])
+STEP_SIZES = floats(EXACT_STEPS)
 INCLUSION = np.array([0.9, 0.3, 0.5, 0.7, 0.6])
 
 
@@ -48,24 +50,6 @@ def federation(kind, seed=3):
 STRATEGIES = [Proportional(M), Uniform(M), Uniform(M, "weighted"), Full(), Independently(tuple(INCLUSION))]
 
 
-@pytest.mark.parametrize(
-    ("strategy", "server_step_size"), [(Proportional(M), 1.0), (Uniform(M, "weighted"), 1.5)], ids=repr
-)
-def test_the_mean_of_simulated_gaps_is_the_expected_gap_within_four_standard_errors(strategy, server_step_size):
-    from fedtheory.engine.simulation import fedavg
-
-    fed = federation("full")
-    options = {"gradient_noise": 0.4, "server_step_size": server_step_size}
-    run = fedavg(
-        fed, strategy, num_rounds=ROUNDS, local_steps=TAU, step_size=STEPS, initial=INITIAL, num_replicates=2000, rng=5,
-        num_threads=1, **options,
-    )  # fmt: skip
-    exact = expected_gap(fed, strategy, ROUNDS, TAU, STEPS, INITIAL, **options)
-    deviation = run.gap.std(axis=0) / np.sqrt(2000)
-    assert exact[0] == pytest.approx(run.gap[0, 0], rel=1e-14)
-    assert (np.abs(run.gap.mean(axis=0) - exact)[1:] < 4 * deviation[1:]).all()
-
-
 MUTANTS = {
     "copies share their noise": lambda m: m._replace(noise=m.alpha * m.mean**2 + m.delta),
     "alpha of independent clients": lambda m: m._replace(alpha=1.0),
@@ -85,8 +69,8 @@ class Mutant:
 
 @pytest.mark.parametrize("name", MUTANTS)
 def test_enumeration_catches_wrong_moments(name):
-    fed, noise, truth = tiny_case(Proportional(M))
-    assert not agrees(expected_gap(fed, Mutant(name), 2, 2, TINY_STEPS, [2.0], noise), truth)
+    truth = enumerated(ONE, Proportional(2), 2, 2, along=0)
+    assert not agrees(expected_gap(federation_of(ONE), Mutant(name), 2, 2, STEP_SIZES, [2.0], 0.25), truth)
 
 
 def test_moments_with_a_negative_variance_are_refused():
@@ -95,47 +79,9 @@ def test_moments_with_a_negative_variance_are_refused():
             moments = Proportional(M).law(weights)
             return moments._replace(delta=0 * moments.delta)
 
-    fed, *_ = tiny_case(Proportional(M))
     # (1/2) (1/4)^2 - (1/4)^2
     with pytest.raises(ValueError, match=r"law must have E omega_k\^2 >= .*, got variance -0.0312 for client 0"):
-        expected_gap(fed, Forgetful(), 2, 2, TINY_STEPS, [2.0])
-
-
-TINY_STEPS = [0.5, 0.25, 0.125, 0.125]
-
-
-def tiny_case(strategy):
-    """Two clients in one dimension, two rounds of two steps, noise +-1/2: all runs, in rational arithmetic."""
-    h, c, p = [Fraction(1), Fraction(3, 2)], [Fraction(1), Fraction(-2)], [Fraction(1, 4), Fraction(3, 4)]
-    minimizer = sum(x * y * z for x, y, z in zip(p, h, c, strict=True)) / sum(x * y for x, y in zip(p, h, strict=True))
-    laws = {
-        Proportional(2): [((k, j), (Fraction(1, 2),) * 2, p[k] * p[j]) for k in range(2) for j in range(2)],
-        Uniform(1): [((k,), (Fraction(1),), Fraction(1, 2)) for k in range(2)],
-        Uniform(1, "weighted"): [((k,), (2 * p[k],), Fraction(1, 2)) for k in range(2)],
-        Full(): [((0, 1), tuple(p), Fraction(1))],
-    }
-    runs = {Fraction(2): Fraction(1)}
-    gaps = [sum(q * (w - minimizer) ** 2 for w, q in runs.items())]
-    for t in range(2):
-        after: dict[Fraction, Fraction] = {}
-        for (w, q), (who, omega, chance) in product(runs.items(), laws[strategy]):
-            ends = [local_ends(w, h[k], c[k], [Fraction(eta) for eta in TINY_STEPS[2 * t : 2 * t + 2]]) for k in who]
-            for choice in product(*ends):
-                new = sum(x * (y - w) for x, y in zip(omega, choice, strict=True)) + w
-                after[new] = after.get(new, 0) + q * chance / 4 ** len(who)
-        runs = after
-        gaps.append(sum(q * (w - minimizer) ** 2 for w, q in runs.items()))
-    mean_curvature = sum(x * y for x, y in zip(p, h, strict=True))
-    fed = QuadraticFederation([1.0, 1.5], [[1.0], [-2.0]], [0.25, 0.75])
-    return fed, 0.25, [float(mean_curvature / 2 * gap) for gap in gaps]
-
-
-def local_ends(w, h, c, steps):
-    """End points of two noisy gradient steps, each with probability 1/4."""
-    ends = [w]
-    for eta in steps:
-        ends = [w - eta * (h * (w - c) + noise) for w in ends for noise in (Fraction(1, 2), Fraction(-1, 2))]
-    return ends
+        expected_gap(federation_of(ONE), Forgetful(), 2, 2, STEP_SIZES, [2.0])
 
 
 def agrees(computed, truth):
@@ -144,10 +90,10 @@ def agrees(computed, truth):
 
 @pytest.mark.parametrize("strategy", [Proportional(2), Uniform(1), Uniform(1, "weighted"), Full()])
 def test_enumeration_of_all_runs_in_rational_arithmetic_agrees(strategy):
-    fed, noise, truth = tiny_case(strategy)
-    assert agrees(expected_gap(fed, strategy, 2, 2, TINY_STEPS, [2.0], noise), truth)
-    as_matrix = QuadraticFederation(fed.matrices, fed.centers, fed.weights)
-    assert agrees(expected_gap(as_matrix, strategy, 2, 2, TINY_STEPS, [2.0], noise), truth)
+    fed, truth = federation_of(ONE), enumerated(ONE, strategy, 2, 2, along=0)
+    diagonal = QuadraticFederation(fed.diagonals, fed.centers, fed.weights)
+    for each in (fed, diagonal):
+        assert agrees(expected_gap(each, strategy, 2, 2, STEP_SIZES, [2.0], 0.25), truth)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

@@ -16,19 +16,7 @@ from fedtheory.exact import runs
 from fedtheory.selection import ActiveFederated
 from tests.bounds.hypotheses_of_the_documents import EXPECTED
 from tests.environment import sized
-from tests.exact.random_runs import (
-    ALL,
-    CHANGES,
-    FORMS,
-    METHOD,
-    NAMED,
-    PROVED,
-    SERVER,
-    Case,
-    draw,
-    samples,
-    truths,
-)
+from tests.exact.random_runs import ALL, CHANGES, FORMS, METHOD, NAMED, PROVED, SERVER, Case, draw, samples, truths
 
 # About a function h and three points: there is no run on which its hypotheses could be checked.
 WITHOUT_RUNS = {"optimal_client_sampling.perturbed_inner_product"}
@@ -39,7 +27,9 @@ WITHOUT_RUNS |= {"scaffold.option_one_round", "stationary.inconsistency", "stati
 # Clients take steps on objectives that are multiplied by their weights.
 WITHOUT_RUNS |= {"fedavg.transformed_gap", "fedavg.transformed_gap.printed"}
 # Runs have neither FedLin nor FedSplit, and do not know the clients' smoothness that bounds on EF21 have.
-WITHOUT_RUNS |= {"fedlin.corrected_round", "fedsplit.split_round", "ef21.polyak_gap"}
+WITHOUT_RUNS |= {"fedlin.corrected_round", "fedsplit.split_round", "ef21.average_gradient", "ef21.polyak_gap"}
+# How the mean square of the gradients grows with the distance cannot be read off a run.
+WITHOUT_RUNS |= {"proxskip.stochastic_potential", "proxskip.corrected_potential"}
 NAMES = sorted(set(FORMS) - WITHOUT_RUNS)
 # An option that changes nothing about a run's law needs no word.
 WITHOUT_EFFECT = {"num_replicates": 3, "rng": 5, "record": ("loss",), "record_every": 2, "num_threads": 1}

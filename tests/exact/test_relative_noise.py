@@ -40,14 +40,14 @@ def product_with(matrix, x):
     return [sum(a * b for a, b in zip(row, x, strict=True)) for row in matrix]
 
 
-def noises(g):
+def noises(g, along):
     """Equally likely noises of mean 0 and the same variance in each direction, rational because products of signs are
-    uncorrelated: per direction (1/4)^2 + (3/4)^2 |g|^2 in two dimensions, (1/2)^2 + (3/4)^2 g^2 in one."""
+    uncorrelated: per direction (1/4)^2 + along^2 |g|^2 in two dimensions, (1/2)^2 + along^2 g^2 in one."""
     if len(g) == 1:
-        return [[TURN * a + ALONG * b * g[0]] for a, b in product((1, -1), repeat=2)]
+        return [[TURN * a + along * b * g[0]] for a, b in product((1, -1), (1, -1) if along else (0,))]
     half = TURN / 2
     return [
-        [ALONG * (a * g[0] - b * g[1]) + half * c, ALONG * (a * g[1] + b * g[0]) + half * a * b] for a, b, c in SIGNS
+        [along * (a * g[0] - b * g[1]) + half * c, along * (a * g[1] + b * g[0]) + half * a * b] for a, b, c in SIGNS
     ]
 
 
@@ -56,7 +56,7 @@ def variances(dim):
     return (TURN**2, ALONG**2) if dim == 1 else (2 * (TURN / 2) ** 2, 2 * ALONG**2)
 
 
-def ends(world, k, w, steps):
+def ends(world, k, w, steps, along):
     """Models after noisy local steps, all equally likely."""
     models = [list(w)]
     for eta in steps:
@@ -64,19 +64,19 @@ def ends(world, k, w, steps):
         for x in models:
             offset = [a - b for a, b in zip(x, world["centers"][k], strict=True)]
             g = product_with(world["curvatures"][k], offset)
-            after += [[a - eta * (b + c) for a, b, c in zip(x, g, noise, strict=True)] for noise in noises(g)]
+            after += [[a - eta * (b + c) for a, b, c in zip(x, g, noise, strict=True)] for noise in noises(g, along)]
         models = after
     return models
 
 
-def second_moments(world, strategy, num_rounds, tau):
+def second_moments(world, strategy, num_rounds, tau, along):
     """Law of the server's model after each round, over every selection and every noise."""
     law = {tuple(world["initial"]): Q(1)}
     yield law
     for t in range(num_rounds):
         after: dict[tuple[Q, ...], Q] = {}
         for (w, chance), (who, omega, share) in product(law.items(), LAWS[strategy]):
-            options = [ends(world, k, w, STEPS[t * tau : (t + 1) * tau]) for k in who]
+            options = [ends(world, k, w, STEPS[t * tau : (t + 1) * tau], along) for k in who]
             each = chance * share / int(np.prod([len(option) for option in options]))
             keep = 1 - sum(omega)
             for locals_ in product(*options):
@@ -97,7 +97,7 @@ def federation(world):
     return QuadraticFederation(floats(world["curvatures"]), floats(world["centers"]), floats(WEIGHTS))
 
 
-def enumerated(world, strategy, num_rounds, tau):
+def enumerated(world, strategy, num_rounds, tau, along=ALONG):
     """Expected gaps ``F(w) - F*``, exact but for the last rounding."""
     fed = federation(world)
 
@@ -107,7 +107,7 @@ def enumerated(world, strategy, num_rounds, tau):
         squares = [sum(a * b for a, b in zip(x, y, strict=True)) for x, y in zip(offsets, bent, strict=True)]
         return sum(p * square for p, square in zip(WEIGHTS, squares, strict=True)) / 2
 
-    laws = second_moments(world, strategy, num_rounds, tau)
+    laws = second_moments(world, strategy, num_rounds, tau, along)
     return [float(sum(chance * loss(w) for w, chance in law.items())) - fed.minimum for law in laws]
 
 
@@ -166,7 +166,7 @@ def test_the_engine_agrees_within_confidence_limits(strategy, kind):
     fed = QuadraticFederation(curvatures, rng.standard_normal((4, 3)), [0.1, 0.2, 0.3, 0.4])
     arguments = {
         "num_rounds": 6, "local_steps": 3, "step_size": 0.1, "initial": np.array([2.0, -1.0, 0.5]),
-        "gradient_noise": 0.3, "relative_noise": 2.0,
+        "gradient_noise": 0.3, "relative_noise": 2.0, "server_step_size": 1.25,
     }  # fmt: skip
     run = fedavg(fed, strategy, num_replicates=4000, rng=17, num_threads=1, **arguments)
     mean, error = run.gap.mean(axis=0)[1:], run.gap.std(axis=0, ddof=1)[1:] / np.sqrt(4000)

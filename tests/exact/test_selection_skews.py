@@ -27,8 +27,6 @@ from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.uniform import Uniform
 from fedtheory.statistics.interval import Interval
 
-OPPOSITE = QuadraticFederation([1.0, 1.0], [[1.0], [-1.0]], [0.5, 0.5])
-
 
 def federation(seed, num_clients=5, dim=2, minima=0.0):
     rng = np.random.default_rng(seed)
@@ -53,16 +51,6 @@ def skews_on_a_grid(fed, m, d, models):
         tilde = max(tilde, float(skew(fed, q / q.sum(), fed.minimizer)))
         diagonal = min(diagonal, float(skew(fed, q / q.sum(), w)))
     return bar, tilde, diagonal
-
-
-def test_two_opposite_clients_have_skews_zero_one_and_one():
-    # Off 0 the farther client is selected: the skew is 0 at its center, 1 at w*, and at w itself it is
-    # (|w| + 1)^2 / (w^2 + 1), which is 1 at 0 and at infinity.
-    rho_bar, rho_tilde, rho_diagonal = selection_skew(OPPOSITE, PowerOfChoice(1, 2))
-    for interval, value in ((rho_bar, 0), (rho_tilde, 1), (rho_diagonal, 1)):
-        assert interval.lower <= value <= interval.upper
-        assert interval.width <= 3e-13
-        assert interval.lower_by == interval.upper_by == "all rankings in one dimension"
 
 
 def test_a_diagonal_skew_that_is_least_at_infinity_is_found_there():

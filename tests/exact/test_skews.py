@@ -82,13 +82,6 @@ def test_the_isotropic_closed_form_equals_the_eigenproblem_and_encloses_the_skew
     assert values.max() <= highest * (1 + 1e-12)
 
 
-def test_one_of_two_opposite_clients_has_skews_from_zero_to_two():
-    # (w + 1)^2 / (w^2 + 1) is 0 at -1 and 2 at 1.
-    fed = QuadraticFederation([1.0, 1.0], [[1.0], [-1.0]], [0.5, 0.5])
-    assert skew_extremes(fed, [0.0, 1.0]) == (0.0, 2.0)
-    assert skew(fed, [0.0, 1.0], [1.0]) == 2
-
-
 def test_an_infimum_at_infinity_is_the_quotient_of_the_curvatures():
     # A pair at +-1 and a third client at 0 with half the curvature: by symmetry w_q = w* = 0, so the skew is
     # (H_q w^2 / 2 + Gamma_q) / (H w^2 / 2 + Gamma), monotone in |w|, and one extreme is only reached at infinity.

@@ -84,14 +84,6 @@ def test_the_bound_is_below_the_infimum_of_every_ranking_and_not_vacuous(seed, n
             assert bound > 0 or m == 1
 
 
-def test_the_bound_is_attained_by_full_participation():
-    fed = power_of_choice_quadratics(6, 2, rng=0)
-    # q = 1/6: the only subset that counts is the whole, with l_6 itself.
-    exact = skew_extremes(fed, np.full(6, 1 / 6))[0]
-    totals = np.arange(1, 7) / 6
-    assert least_skew_over_rankings(totals, subset_minima(fed)) == pytest.approx(exact, rel=1e-11)
-
-
 def test_the_expected_count_is_largest_for_the_heaviest_clients_and_has_decreasing_increments():
     # f(U) from its definition on all subsets of six clients
     from fedtheory.sampling.cohorts import successive

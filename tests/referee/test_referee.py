@@ -17,18 +17,12 @@ from fedtheory.referee import Missing, referee
 from fedtheory.referee import subject as subjects
 from fedtheory.referee.clock import Clock
 from fedtheory.referee.loose_summands import coefficients_of
-from fedtheory.referee.review import (
-    LooseSummands,
-    MachineCheck,
-    StatedTheorem,
-    Tightness,
-    Verdict,
-)
+from fedtheory.referee.review import LooseSummands, MachineCheck, StatedTheorem, Tightness, Verdict
 from fedtheory.referee.subject import Subject
 from fedtheory.referee.tightness import mapped
 from fedtheory.referee.verdict import decided, simplest
 from fedtheory.theorem import Hypothesis, LeftSide, Paper, states
-from fedtheory.theorem.domains import POSITIVE
+from fedtheory.theorem.domains import COUNT, HORIZON, POSITIVE
 from fedtheory.verification import at_most, claim
 from fedtheory.worst_case import Comparison, Problem, closed_form
 from fedtheory.worst_case.worst_cases import Lemma
@@ -137,6 +131,22 @@ def test_the_map_calls_a_cell_attained_loose_or_vacuous_by_its_definition(known:
     assert {cell.progress for cell in vacuous.cells} == {0.0}
 
 
+@pytest.mark.parametrize("horizon", [HORIZON, COUNT], ids=["from 0", "from 1"])
+def test_a_bound_without_a_value_before_the_first_round_has_a_map_without_a_trivial_bound(known, horizon) -> None:
+    left = LeftSide("squared gradient", "|grad F(w_T)|^2")
+
+    @states(PAPER, "Theorem 1", left=left, assumes=(SHORT,), domains={"num_rounds": horizon})
+    def sublinear(num_rounds, *, mu, L, step_size, distance2):
+        return {"slow": 9 * distance2 / num_rounds}
+
+    def rounds(mu, step_size, L=1, distance2=1, num_rounds=2) -> Problem:
+        return method(mu, step_size)
+
+    found = section(mapped, sublinear, method=rounds)
+    assert [axis.name for axis in found.axes] == ["kappa", "num_rounds"]
+    assert {cell.status for cell in found.cells} == {"loose"}
+
+
 def test_printed_coefficients_are_derivatives_and_needed_ones_the_multipliers(known: None) -> None:
     found: Any = coefficients_of(subject(LOOSE), {"mu": Q(1, 2), "L": 1, "step_size": Q(1, 2), "distance2": 1})
     [row] = found.coefficients
@@ -234,7 +244,7 @@ def test_without_time_no_section_is_begun() -> None:
 
 FILE = """
 from fedtheory.theorem import Paper, states
-from fedtheory.theorem.domains import POSITIVE
+from fedtheory.theorem.domains import COUNT, HORIZON, POSITIVE
 
 @states(Paper("a", "A", "B", 2000), "Theorem 1", domains={"scale": POSITIVE})
 def first(scale):

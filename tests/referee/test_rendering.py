@@ -1,7 +1,6 @@
 """A review as a page, as Markdown and as LaTeX: complete, escaped, and with the same numbers."""
 
 import re
-from dataclasses import replace
 from fractions import Fraction as Q
 from pathlib import Path
 from typing import Any
@@ -82,7 +81,7 @@ def numbers(text: str) -> set[str]:
 
 @pytest.mark.parametrize("name", SECTIONS)
 def test_a_section_is_there_or_says_why_not(name: str) -> None:
-    missing = replace(REVIEW, **{name: Missing("the reason is 4711")})
+    missing = REVIEW._replace(**{name: Missing("the reason is 4711")})
     for written in (words(rendering.html(missing)), rendering.markdown(missing)):
         assert written.count("This section is missing: the reason is 4711.") == 1
         assert all(f"{number}. " in written for number in range(1, 8))
@@ -117,13 +116,13 @@ def test_text_of_a_file_stays_text_in_latex() -> None:
     text = rendering.latex(BAD)
     assert r"\input" not in text
     assert not re.search(r"(?<!\\)[$%&_#]", text)
-    assert rendering.latex(replace(BAD, citation=Missing("a\nb"))) == "% No appendix: a b\n"
+    assert rendering.latex(BAD._replace(citation=Missing("a\nb"))) == "% No appendix: a b\n"
 
 
 @pytest.mark.parametrize("word", ["refuted", "proved on the domain", "no counterexample", "undecided"])
 def test_the_word_of_the_verdict_stands_at_the_top(word: Any) -> None:
     assert isinstance(REVIEW.verdict, Verdict)
-    found = replace(REVIEW, verdict=replace(REVIEW.verdict, word=word))
+    found = REVIEW._replace(verdict=REVIEW.verdict._replace(word=word))
     assert f">{word}</span>" in rendering.html(found).partition("</header>")[0]
     assert rendering.markdown(found).splitlines()[2] == f"**{word}**"
 
@@ -148,6 +147,6 @@ def test_an_instance_may_hold_any_value() -> None:
         "flag": True,
     }
     assert isinstance(REVIEW.statement, StatedTheorem)
-    written = rendering.markdown(replace(REVIEW, statement=replace(REVIEW.statement, instance=values)))
+    written = rendering.markdown(REVIEW._replace(statement=REVIEW.statement._replace(instance=values)))
     assert "none=None" in written
     assert "array=(1/3, 2), float=0.5, flag=True" in written

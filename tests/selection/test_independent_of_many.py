@@ -66,22 +66,6 @@ def test_a_gap_is_as_long_as_coins_say(probability):
     np.testing.assert_allclose(longer, grid * (1 - probability) ** np.arange(n + 1), rtol=0, atol=1.0)
 
 
-@pytest.mark.parametrize("size", [0.3, 1.5, 2.5, 4.5])
-def test_every_set_of_clients_is_as_likely_as_with_coins(size):
-    draws, codes, counts = sized(10_000, 2_000), 2 ** np.arange(N), np.zeros(2**N)
-    for chosen in selections(Independent(size, "uniform"), draws, seed=int(10 * size)):
-        counts[codes[chosen].sum()] += 1
-    members = (np.arange(2**N)[:, None] & codes) > 0
-    expected = draws * np.where(members, size / N, 1 - size / N).prod(axis=1)
-    likely = expected >= 5
-    seen, wanted = (
-        np.append(counts[likely], counts[~likely].sum()),
-        np.append(expected[likely], expected[~likely].sum()),
-    )
-    # one false alarm in a million seeds, of which each test has one
-    assert ((seen - wanted) ** 2 / np.maximum(wanted, 1.0)).sum() < chi2.isf(1e-6, likely.sum())
-
-
 def test_a_round_of_gaps_draws_once_more_than_clients_send():
     weights = np.full(1000, 1e-3)
     rng = np.random.default_rng(0)

@@ -11,7 +11,6 @@ import fedtheory as ft
 from fedtheory.engine.inclusion import inclusions
 from fedtheory.errors import DivergenceWarning
 from fedtheory.federation.prioritized import prioritize
-from fedtheory.selection.availability import Available, BernoulliAvailability
 from fedtheory.selection.loss_matching import AnnealedThreshold, LossMatching, matches
 
 INFINITY = float("inf")
@@ -103,42 +102,6 @@ def test_coefficients_sum_to_one_for_every_law_of_the_priority_clients(seed, eps
         assert found.weights.sum(axis=-1) == pytest.approx(1.0, rel=1e-14)
         assert not (found.included & ~found.matched)[..., ~aligned.priority].any()
         assert not (found.matched & ~found.willing).any()
-
-
-def test_drawn_priority_clients_are_unbiased_given_who_is_included():
-    """Lemma A.7: the mean weight of a client over many rounds at one model is its renormalized share."""
-    aligned = aligned_federation(4)
-    w = np.full((2,), 3.0)
-    losses = aligned.federation.losses(w)
-    eps = float(np.median(np.abs(losses - losses @ aligned.federation.weights)[~aligned.priority])) + 1e-9
-    strategy = LossMatching(aligned.priority, aligned.shares, eps, num_draws=2)
-    # With a tiny step the model stays where it is.
-    run = run_of(aligned, strategy, num_rounds=400, local_steps=1, step_size=1e-9, num_replicates=30)
-    found = inclusions(aligned, strategy, run)
-    matched = matches(losses[None], aligned.federation.weights, [eps]).matched[0]
-    assert 0 < matched[~aligned.priority].sum() < 4
-    taken = aligned.shares * (aligned.priority | matched)
-    expected = taken / taken.sum()
-    samples = found.weights.reshape(-1, 7)
-    error = samples.std(axis=0) / np.sqrt(len(samples))
-    # Five standard errors; the weights of the others are constant.
-    assert np.all(np.abs(samples.mean(axis=0) - expected) <= 5 * error + 1e-12)
-    assert samples[:, ~aligned.priority].std(axis=0) == pytest.approx(0.0, abs=1e-14)
-
-
-def test_other_clients_take_part_in_a_random_pattern_if_their_availability_is_random():
-    aligned = aligned_federation(6)
-    strategy = LossMatching(aligned.priority, aligned.shares, INFINITY)
-    coins = BernoulliAvailability(np.where(aligned.priority, 1.0, 0.3))
-    run = run_of(aligned, Available(strategy, coins, "allow"), num_rounds=3000, step_size=1e-9)
-    deviation = np.abs(run.counts[0] / 3000 - np.where(aligned.priority, 1.0, 0.3))
-    assert np.all(deviation <= np.where(aligned.priority, 0.0, 5 * np.sqrt(0.21 / 3000)))
-    # The shares of the included clients are divided by their sum, as if all clients were available.
-    chosen, coefficients = run.recorded("selected")[0, :-1], run.recorded("coefficients")[0, :-1]
-    shares = np.where(chosen >= 0, aligned.shares[chosen.astype(int)], 0.0)
-    assert np.where(chosen >= 0, coefficients, 0.0) == pytest.approx(
-        shares / shares.sum(axis=1, keepdims=True), rel=1e-14
-    )
 
 
 @pytest.mark.parametrize("priority", [{}, {"num_draws": 2}, {"fraction": 0.5}], ids=repr)

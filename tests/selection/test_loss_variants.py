@@ -1,6 +1,5 @@
 """cpow-d and rpow-d: their laws on small cases, their costs, and mutants."""
 
-import dataclasses
 import itertools
 
 import numpy as np
@@ -52,22 +51,6 @@ def test_rpow_d_prefers_those_never_selected_and_then_the_last_reported_loss():
     # of two candidates in round 2 one was never selected: nobody returns at once
     assert np.trace(law) == 0
     assert agree(pairs(PowerOfChoice(1, 2, loss="last")), law)
-
-
-class Mutant:
-    """rpow-d whose memory starts at zero instead of infinity."""
-
-    def rules(self, weights, num_rounds):
-        rules = PowerOfChoice(1, 2, loss="last").rules(weights, num_rounds)
-        return dataclasses.replace(rules, memory=np.concatenate([rules.memory[:4], np.zeros(4)]))
-
-
-@pytest.mark.slow
-def test_a_memory_that_starts_at_zero_is_seen():
-    remembered = 0.5 * (0.5 - CENTERS[:, 0]) ** 2
-    measured = pairs(Mutant())
-    assert not agree(measured, two_round_law([1e9] * 4, remembered))
-    assert agree(measured, two_round_law([0.0] * 4, remembered))
 
 
 def test_rpow_d_remembers_the_mean_over_its_local_steps():

@@ -30,11 +30,13 @@ pair = partial(s.LossMatching, [True, False])
 REFUSED: dict[str, Any] = {
     "ActiveFederated": [
         lambda: s.ActiveFederated(0, [1] * K), lambda: s.ActiveFederated(1, [1, 2]),
+        lambda: s.ActiveFederated(K + 1, [1] * K),
         lambda: s.ActiveFederated(1, [1, 2, 3, 0]), lambda: s.ActiveFederated(1, [1] * K, dropped=1.5),
         lambda: s.ActiveFederated(1, [1] * K, explored=1.5), lambda: s.ActiveFederated(1, [1] * K, sharpness=-1.0),
     ],
     "ActiveFederatedByReports": [
-        lambda: s.ActiveFederatedByReports(0), lambda: s.ActiveFederatedByReports(1, dropped=1.5),
+        lambda: s.ActiveFederatedByReports(0), lambda: s.ActiveFederatedByReports(K + 1),
+        lambda: s.ActiveFederatedByReports(1, dropped=1.5),
         lambda: s.ActiveFederatedByReports(1, sharpness=-1.0), lambda: s.ActiveFederatedByReports(1, explored=2.0),
     ],
     "Available": [
@@ -49,14 +51,16 @@ REFUSED: dict[str, Any] = {
         lambda: s.Independent(2, "uniform", num_candidates=3), lambda: s.Independent(K + 0.5, "uniform"),
     ],
     "LossMatching": [
-        lambda: s.LossMatching([False, False], [1.0, 1.0]), lambda: pair([0.5, 1.0]), lambda: pair([1.0]),
+        lambda: s.LossMatching([False, False], [1.0, 1.0]), lambda: s.LossMatching([True] * 5, [0.2] * 5),
+        lambda: pair([0.5, 1.0]), lambda: pair([1.0]),
         lambda: pair([1.0, -1.0]), lambda: aligned(warmup_rounds=-1), lambda: aligned(num_draws=1, fraction=0.5),
         lambda: aligned(match="gradient"), *(partial(aligned, eps) for eps in (-0.1, NAN, (0.1, 0.2))),
         lambda: aligned(num_draws=0), lambda: aligned(fraction=0.0), lambda: aligned(fraction=1.5),
         lambda: aligned(s.AnnealedThreshold(-1.0)), lambda: aligned(s.AnnealedThreshold(1.0, end=0.0)),
     ],
     "Periodic": [
-        lambda: s.Periodic([[0.5, 0.4, 0.0, 0.0]]), lambda: s.Periodic([[1.5, -0.5, 0.0, 0.0]]),
+        lambda: s.Periodic(np.eye(K + 1)), lambda: s.Periodic([[0.5, 0.4, 0.0, 0.0]]),
+        lambda: s.Periodic([[1.5, -0.5, 0.0, 0.0]]),
         lambda: s.Periodic(np.zeros((0, K))), lambda: s.Periodic(FED.weights),
         lambda: s.Periodic([[NAN, 1.0, 0.0, 0.0]]),
     ],
@@ -66,8 +70,9 @@ REFUSED: dict[str, Any] = {
         *(lambda counts=counts: s.PowerOfChoice(2, Given(counts))
           for counts in ([3, 3, -5], [3, 3, 5], [], [3.0, 3.0, 3.0], 3)),
     ],
-    "Uniform": [lambda: s.Uniform(2, "median")],
+    "Uniform": [lambda: s.Uniform(2, "median"), lambda: s.Uniform(K + 1), lambda: s.SizeWeighted(s.Uniform(K + 1))],
     "values": [
+        lambda: s.GreedyShapley(K + 1), lambda: s.UpperConfidenceShapley(K + 1), lambda: s.SoftmaxShapley(K + 1),
         lambda: s.GreedyShapley(0), lambda: s.GreedyShapley(2, averaging=1.0),
         lambda: s.GreedyShapley(2, averaging="median"),
         lambda: s.GreedyShapley(2, valuation="guess"), lambda: s.UpperConfidenceShapley(2, exploration=-1),

@@ -6,19 +6,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory.selection import (
-    ActiveFederated,
-    ActiveFederatedByReports,
-    Available,
-    BernoulliAvailability,
-    Full,
-    Independent,
-    LossMatching,
-    PowerOfChoice,
-    Proportional,
-    SizeWeighted,
-    Uniform,
-)
+from fedtheory import selection as s
 from tests.selection.still import cohorts
 
 WEIGHTS, LOSSES = np.array([0.5, 0.0, 0.3, 0.0, 0.2]), np.array([1.0, 5.0, 2.0, 4.0, 3.0])
@@ -35,16 +23,12 @@ def frequencies(strategy: Any, weights: Any = WEIGHTS) -> Any:
 @pytest.mark.parametrize(
     ("strategy", "share"),
     [
-        (Full(), 1.0),
-        (Uniform(2), 0.4),
-        (Uniform(3, "weighted"), 0.6),
-        (Independent(2, "uniform"), 0.4),
-        (Independent(2, num_candidates=4), 0.8),
-        (ActiveFederated(5, sample_counts=[5, 1, 3, 2, 2]), 1.0),
-        (ActiveFederatedByReports(5), 1.0),
+        (s.Full(), 1.0), (s.Uniform(2), 0.4), (s.Uniform(3, "weighted"), 0.6), (s.Independent(2, "uniform"), 0.4),
+        (s.Independent(2, num_candidates=4), 0.8), (s.ActiveFederated(5, sample_counts=[5, 1, 3, 2, 2]), 1.0),
+        (s.ActiveFederatedByReports(5), 1.0),
     ],
     ids=repr,
-)
+)  # fmt: skip
 def test_nobody_is_passed_over_for_a_weight_of_zero(strategy, share):
     # five standard deviations of a mean of coins
     assert frequencies(strategy) == pytest.approx(
@@ -54,7 +38,7 @@ def test_nobody_is_passed_over_for_a_weight_of_zero(strategy, share):
 
 @pytest.mark.parametrize(("fraction", "shared"), [(None, 1.0), (0.5, 2 / 3)])  # a half of three clients is two
 def test_priority_clients_without_data_take_part_like_the_others(fraction, shared):
-    strategy = LossMatching(PRIORITY, SHARES, np.inf, fraction=fraction)
+    strategy = s.LossMatching(PRIORITY, SHARES, np.inf, fraction=fraction)
     found = frequencies(strategy, np.array([0.7, 0.0, 0.3, 0.0, 0.0]))
     assert found[:3] == pytest.approx(np.full(3, shared), abs=5 * np.sqrt(shared * (1 - shared) / COUNT) + 1e-9)
     assert (found[3:] > 0.4).all()
@@ -63,11 +47,11 @@ def test_priority_clients_without_data_take_part_like_the_others(fraction, share
 @pytest.mark.parametrize(
     "strategy",
     [
-        Proportional(3),
-        PowerOfChoice(1, 2),
-        PowerOfChoice(2, 3),  # all that have a weight are candidates
-        PowerOfChoice(3, 3),
-        PowerOfChoice(2, 3, loss="last"),
+        s.Proportional(3),
+        s.PowerOfChoice(1, 2),
+        s.PowerOfChoice(2, 3),  # all that have a weight are candidates
+        s.PowerOfChoice(3, 3),
+        s.PowerOfChoice(2, 3, loss="last"),
     ],
     ids=repr,
 )
@@ -81,14 +65,14 @@ def test_clients_of_weight_zero_count_among_those_present():
     """Two of three clients are there, one with all the weight of those present: its coefficient is ``1 * 2 / 1``."""
     weights = np.array([0.0, 0.6, 0.4])
     fed = ft.QuadraticFederation(np.ones(3), np.zeros((3, 1)), weights)
-    strategy = Available(Uniform(1, "weighted"), BernoulliAvailability([1.0, 1.0, 0.0]), "allow")
+    strategy = s.Available(s.Uniform(1, "weighted"), s.BernoulliAvailability([1.0, 1.0, 0.0]), "allow")
     run = ft.fedavg(fed, strategy, num_rounds=40, step_size=1e-30, initial=[0.0], record=("selected", "coefficients"))
     seen = dict(zip(run.recorded("selected")[0].ravel(), run.recorded("coefficients")[0].ravel(), strict=True))
     assert {int(client): value for client, value in seen.items() if client >= 0} == {0: 0.0, 1: 2.0}
 
 
 def test_clients_that_all_have_weight_zero_are_averaged_plainly():
-    found = cohorts(SizeWeighted(Uniform(2)).rules(WEIGHTS, 200), 200, WEIGHTS)
+    found = cohorts(s.SizeWeighted(s.Uniform(2)).rules(WEIGHTS, 200), 200, WEIGHTS)
     given = WEIGHTS[found.chosen]
     total = given.sum(axis=1, keepdims=True)
     assert 0 < np.count_nonzero(total == 0) < 200

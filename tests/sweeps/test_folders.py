@@ -76,8 +76,6 @@ def flipped(path: Path) -> bytes:
 
 DAMAGES: dict[str, Any] = {
     "half a file": lambda path: path.read_bytes()[:400],
-    "nothing": lambda _: b"",
-    "another format": lambda _: b"\x89HDF\r\n\x1a\n",
     "another version": lambda path: file_bytes(read_file(path, FORM), "fedtheory part 0"),
     "a flipped bit": flipped,
     "another configuration": lambda path: changed(path, identity="another"),
@@ -163,29 +161,14 @@ def test_after_an_edit_of_what_a_function_refers_to_everything_runs_again(tmp_pa
     assert len(parts(tmp_path / "out")) == 4
 
 
-CHANGES: dict[str, dict[str, Any]] = {
-    "another value": {"grid": {"d": [2]}},
-    "another type": {"grid": {"d": [1.0]}},
-    "a truth value": {"grid": {"d": [True]}},
-    "a fixed argument": {"function": partial(toy.sized, one=1)},
-    "another fixed argument": {"function": partial(toy.sized, one=1.0)},
-    "a seed": {"seeds": [0]},
-    "another seed": {"seeds": [1]},
-    "a derived seed": {"seeds": 1},
-    "a record": {"grid": {"d": [1], "one": [toy.Setting(1.0)]}},
-    "a record with another number": {"grid": {"d": [1], "one": [toy.Setting(2.0)]}},
-    "another record": {"grid": {"d": [1], "one": [toy.OtherSetting(1.0)]}},
-    "a version": {"version": "1"},
-    "another version": {"version": "2"},
-    "a negative zero": {"grid": {"d": [1], "one": [-0.0]}},
-    "a zero": {"grid": {"d": [1], "one": [0.0]}},
-}
+CHANGES: list[dict[str, Any]] = [
+    {}, {"grid": {"d": [2]}}, {"grid": {"d": [1], "one": [None]}}, {"function": partial(toy.sized, one=1)},
+    {"seeds": [0]}, {"seeds": [1]}, {"seeds": 1}, {"version": "1"}, {"version": "2"},
+]  # fmt: skip
 
 
-@pytest.mark.slow
-def test_every_setting_and_seed_has_a_file_of_its_own(tmp_path):
-    ft.sweep(toy.sized, {"d": [1]}, backend="sequential", out=tmp_path)
-    for number, change in enumerate(CHANGES.values(), 2):
+def test_every_point_seed_function_and_version_has_a_file_of_its_own(tmp_path):
+    for number, change in enumerate(CHANGES, 1):
         options = {"function": toy.sized, "grid": {"d": [1]}, **change}
         ft.sweep(options.pop("function"), options.pop("grid"), backend="sequential", out=tmp_path, **options)
         assert len(parts(tmp_path)) == number

@@ -18,20 +18,8 @@ def test_equal_values_have_one_form_whatever_their_type_and_order():
 def test_what_differs_has_another_form():
     pow_d = ft.selection.PowerOfChoice(3, 9)
     values = [
-        1,
-        1.0,
-        "1",
-        True,
-        None,
-        (1,),
-        Fraction(1, 3),
-        0.1 + 0.2,
-        0.3,
-        -0.0,
-        0.0,
-        pow_d,
-        ft.selection.Proportional(3),
-    ]
+        1, 1.0, "1", True, None, (1,), Fraction(1, 3), 0.1 + 0.2, 0.3, -0.0, 0.0, pow_d, ft.selection.Proportional(3),
+    ]  # fmt: skip
     assert len({canonical(value) for value in values}) == len(values)
 
 

@@ -1,6 +1,5 @@
 """Results of a sweep: one labeled data set, failures with tracebacks, intervals, a table and a plot."""
 
-import time
 from typing import Any
 
 import numpy as np
@@ -50,12 +49,6 @@ def test_a_failed_configuration_is_recorded_with_its_traceback_and_the_sweep_goe
     texts = found.data["traceback"]
     assert texts.sel(d=5, tau=2).values[0] == failure.traceback
     assert texts.sel(d=1).values.tolist() == [[""] * 3] * 3
-
-
-def test_a_failed_configuration_takes_no_more_time_than_passes_meanwhile():
-    start = time.perf_counter()
-    seconds = swept(toy.fails_at_two, {"d": [2]}).seconds
-    assert 0 < seconds <= time.perf_counter() - start
 
 
 def test_intervals_and_table_are_those_of_student_over_the_seeds(found):
@@ -137,10 +130,7 @@ def test_a_study_is_swept_with_its_findings():
     assert walks.data["way"].dims == ("drift", "seed", "when")
     assert walks.data["way"].sel(when="late").values.tolist() == walks.data["end"].values.tolist()
     assert walks.data["not_holding"].values.tolist() == [[1, 1], [0, 0]]
-    assert walks.data["holds"].sel(drift=-5.0, seed=1).to_series().to_dict() == {
-        "number": True,
-        "up": False,
-    }
+    assert walks.data["holds"].sel(drift=-5.0, seed=1).to_series().to_dict() == {"number": True, "up": False}
     wanted = toy.run(toy.Config(num_steps=10, drift=5.0, seed=1), None)
     assert float(walks.data["end"].sel(drift=5.0, seed=1)) == float(wanted["end"])
     in_its_file = swept(toy.__file__, {"drift": [-5.0, 5.0]}, seeds=[0, 1], quick=True)

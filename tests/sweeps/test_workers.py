@@ -111,16 +111,31 @@ def test_a_sweep_that_is_killed_goes_on_to_the_same_digest(tmp_path, backend):
 
 @pytest.mark.slow  # starts programs
 @pytest.mark.parametrize("backend", thinned(["loky", "threading", "sequential"], 3))
-def test_control_c_ends_a_sweep_at_once_and_keeps_what_is_finished(tmp_path, backend):
+def test_control_c_ends_a_script_in_one_line_and_keeps_what_is_finished(tmp_path, backend):
     process = started(script(tmp_path, size=4000, backend=backend), tmp_path, 5)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to every process of the program
-    _, complaint = process.communicate(timeout=120)
-    assert process.returncode == -signal.SIGINT
-    last = complaint.splitlines()[-1]
-    assert last.startswith(f"KeyboardInterrupt: {len(parts(tmp_path))} of 4000 configurations are finished: ")
-    assert last.endswith("run the sweep again to go on")
-    assert "joblib" not in complaint
+    output, complaint = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert not output  # the script does not go on with half of the data
+    [line] = complaint.splitlines()
+    assert line.startswith(f"{len(parts(tmp_path))} of 4000 configurations are finished: ")
+    assert line.endswith("run the sweep again to go on")
     assert 5 <= len(parts(tmp_path)) < 4000
+
+
+def test_control_c_in_an_inner_sweep_ends_both(capfd):
+    def interrupted(d: int) -> float:
+        if d == 2:
+            signal.raise_signal(signal.SIGINT)
+        return float(d)
+
+    def inner(tau: int) -> float:
+        return float(ft.sweep(interrupted, {"d": [1, tau]}, backend="sequential").data["value"].sum())
+
+    with pytest.raises(KeyboardInterrupt, match="1 of 3 configurations are finished"):
+        ft.sweep(inner, {"tau": [1, 2, 3]}, backend="sequential")
+    lines = capfd.readouterr().err.splitlines()
+    assert [line.split(":")[0] for line in lines] == [f"1 of {size} configurations are finished" for size in (2, 3)]
 
 
 @pytest.mark.slow  # starts processes

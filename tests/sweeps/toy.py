@@ -54,20 +54,6 @@ def given(d, result):
     return dict(result)
 
 
-@dataclass(frozen=True)
-class Setting:
-    """A setting of a sweep."""
-
-    size: float
-
-
-@dataclass(frozen=True)
-class OtherSetting:
-    """Another one with the same fields."""
-
-    size: float
-
-
 def sized(d, one=None, seed=0):
     """A number that depends on most of its arguments."""
     return float(d) + seed
@@ -115,9 +101,6 @@ class Config:
 
     num_steps: int = 1000
     drift: float = 0.0
-    pair: tuple[int, ...] = (1, 2)
-    lively: bool = False
-    word: str = "walk"
     seed: int = 0
 
 
@@ -125,7 +108,6 @@ def run(config, progress):
     """Return the walk at its end, and on the way."""
     import xarray
 
-    time.sleep(0.05 if config.lively else 0.0)
     steps = np.random.default_rng(config.seed).normal(config.drift, size=config.num_steps)
     way = np.cumsum(steps)[[0, -1]]
     return xarray.Dataset({"end": way[-1], "way": ("when", way)}, coords={"when": ["early", "late"]})

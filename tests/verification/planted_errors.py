@@ -87,22 +87,6 @@ def sampling(rng: Rng, false: bool, based: bool) -> Finding:
     return at_most(truth, stated, baseline=_base(second, based))
 
 
-def local_sgd(rng: Rng, false: bool, based: bool) -> Finding:
-    """|w'-w*|^2 <= |w-w*|^2 - 2 eta (2 - L eta) gap for the mean of clients; planted: L/2 for L."""
-    fed = draw_federation(rng)
-    start = draw_model(rng, fed.dim)
-    eta = int(rng.integers(1, 9)) / (8 * fed.smoothness)
-    new = start - eta * combination(fed.weights, fed.gradients(start))
-    old2, new2 = norm2(start - fed.minimizer), norm2(new - fed.minimizer)
-    L = fed.smoothness / (2 if false else 1)
-    return at_most(
-        new2,
-        old2 - 2 * eta * (2 - L * eta) * fed.gap(start),
-        baseline=_base(old2, based),
-        instance={"eta": eta, "old": old2},
-    )
-
-
 def progress(rng: Rng, false: bool, based: bool) -> Finding:
     """Gain F(w) - F(w') >= eta/2 |g|^2 for eta <= 1/L; planted: 3 eta/4. An at_least claim with F(w) added."""
     fed = draw_federation(rng)
@@ -123,18 +107,6 @@ def noisy_clients(rng: Rng, false: bool, based: bool) -> Finding:
     new = float((((1 - eta * h) * w) ** 2).sum()) + eta**2 * sigma2 / n
     old = float((w**2).sum())
     return at_most(new, (1 - eta * 0.1) * old + eta**2 * sigma2 / n ** (2 if false else 1), baseline=_base(old, based))
-
-
-def averaged(rng: Rng, false: bool, based: bool) -> Finding:
-    """|sum p_k w_k|^2 = sum p_k|w_k|^2 - sum p_k|w_k - mean|^2 <= ...; planted: twice the spread is taken off."""
-    count = int(rng.integers(2, 7))
-    shares = [int(rng.integers(1, 6)) for _ in range(count)]
-    p = [Fraction(share, sum(shares)) for share in shares]
-    w = [Fraction(int(rng.integers(-64, 65)), 16) + 20 for _ in range(count)]
-    mean = sum((a * x for a, x in zip(p, w, strict=True)), Fraction(0))
-    second = sum((a * x * x for a, x in zip(p, w, strict=True)), Fraction(0))
-    spread = sum((a * (x - mean) ** 2 for a, x in zip(p, w, strict=True)), Fraction(0))
-    return at_most(mean**2, second - (Fraction(17, 16) if false else 1) * spread, baseline=_base(second, based))
 
 
 def local_descent(rng: Rng, false: bool, based: bool) -> Finding:
@@ -161,21 +133,10 @@ def _local_descent(initial_gap, *, step_size, L, gradient2, spread):  # type: ig
     return {"gap": initial_gap, "gain": -step_size / 2 * gradient2, "drift": step_size * L**2 / 2 * spread}
 
 
-def lost_gamma(rng: Rng, false: bool, based: bool) -> Finding:
-    """Heterogeneous parabolas, one sampled client: (1 - eta mu)|w|^2 + eta^2 spread; planted: the spread is lost."""
-    count = int(rng.integers(2, 6))
-    centers = np.array([float(rng.random()) - 0.5 for _ in range(count)])
-    centers = centers - centers.mean()
-    w, eta, mu = 40 * float(rng.random()) - 20, float(rng.random()), 1.0
-    new = float((((1 - eta) * w + eta * centers) ** 2).mean())
-    spread = float((centers**2).mean())
-    return at_most(new, (1 - eta * mu) * w**2 + (0 if false else eta**2 * spread), baseline=_base(w**2, based))
-
-
 LEMMAS: dict[str, Lemma] = {
     "descent": descent, "lost-variance": lost_variance, "long-step": long_step, "drift": drift,
-    "sampling": sampling, "local-sgd": local_sgd, "progress": progress, "noisy-clients": noisy_clients,
-    "averaged": averaged, "local-descent": local_descent, "lost-gamma": lost_gamma,
+    "sampling": sampling, "progress": progress, "noisy-clients": noisy_clients,
+    "local-descent": local_descent,
 }  # fmt: skip
 
 

@@ -49,16 +49,10 @@ def test_floating_comparisons_forgive_rounding_and_nothing_more() -> None:
 @pytest.mark.parametrize(
     "finding",
     [
-        at_most(math.inf, 5.0),
-        at_least(5.0, math.inf),
-        equal_to(math.inf, 5.0),
-        equal_to(5.0, math.inf),
-        equal_to(math.inf, -math.inf),
-        at_least(-math.inf, 5),
-        at_most(5, -math.inf),
-        equal_to(math.inf, 5.0, scale=1e300),
+        at_most(math.inf, 5.0), at_least(5.0, math.inf), at_least(-math.inf, 5), at_most(5, -math.inf),
+        equal_to(math.inf, 5.0), equal_to(math.inf, -math.inf), equal_to(math.inf, 5.0, scale=1e300),
     ],
-)
+)  # fmt: skip
 def test_an_infinite_side_on_the_wrong_side_breaks_the_claim(finding: Finding) -> None:
     assert finding.holds is False
     assert finding.strain == math.inf
@@ -68,15 +62,10 @@ def test_an_infinite_side_on_the_wrong_side_breaks_the_claim(finding: Finding) -
 @pytest.mark.parametrize(
     "finding",
     [
-        at_most(1.0, math.inf),
-        at_least(1.0, -math.inf),
-        at_most(-math.inf, 1.0),
-        at_least(math.inf, 1.0),
-        at_most(math.inf, math.inf),
-        equal_to(math.inf, math.inf),
-        equal_to(-math.inf, -math.inf),
+        at_most(1.0, math.inf), at_least(1.0, -math.inf), at_most(-math.inf, 1.0), at_least(math.inf, 1.0),
+        at_most(math.inf, math.inf), equal_to(math.inf, math.inf),
     ],
-)
+)  # fmt: skip
 def test_an_infinite_bound_decides_nothing(finding: Finding) -> None:
     assert finding.holds is None
     assert finding.reason == "an infinite side decides nothing"

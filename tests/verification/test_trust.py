@@ -42,6 +42,7 @@ NEVER_HOLD: dict[str, Check] = {
     "nothing is returned": lambda rng: None,  # type: ignore[dict-item,return-value]
     "a word is returned": lambda rng: "holds",  # type: ignore[dict-item,return-value]
     "there is nothing to compare": lambda rng: worst_of([]),
+    "it contradicts its sides": lambda rng: Finding(1, 9, "<=", False),
     "limits do not decide": lambda rng: mean_at_most(bounded_mean([0.5], 0, 1), 0.5, confidence=0.999),
 }
 
@@ -52,10 +53,16 @@ def test_what_was_not_seen_to_hold_is_not_said_to_hold(check: Check) -> None:
     assert found.verdict in {"error", "inconclusive", "not applicable"}
     assert found.reason
     assert not found.as_expected
+    assert not examine(claim(check, expected="fails")).as_expected
     sometimes = claim(lambda rng: check(rng) if rng.random() < 0.2 else holding(rng))
     positive = examine(sometimes).verdict == "no counterexample"
     assert positive or examine(sometimes).verdict in {"error", "inconclusive"}
     assert positive == (check is NEVER_HOLD["no hypothesis is met"])
+
+
+def test_an_infinite_counterexample_is_not_that_of_an_erratum() -> None:
+    found = examine(claim(lambda rng: at_most(math.inf, 1.0), expected="fails"))
+    assert (found.verdict, found.as_expected) == ("fails", False)
 
 
 def without_time(verdict: Verdict) -> tuple[object, ...]:

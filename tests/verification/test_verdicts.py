@@ -59,21 +59,6 @@ def broken(rng: np.random.Generator) -> Finding:
     return at_most(die(rng), 6 // 0)
 
 
-@pytest.mark.parametrize(
-    ("check", "verdict"),
-    [
-        (at_most_six, "no counterexample"),
-        (at_most_five, "fails"),
-        (never, "not applicable"),
-        (undecided, "inconclusive"),
-        (odd_only, "no counterexample"),
-        (broken, "error"),
-    ],
-)
-def test_every_verdict_can_be_reached(check: Check, verdict: str) -> None:
-    assert examine(claim(check)).verdict == verdict
-
-
 def test_one_failure_outweighs_everything_else() -> None:
     def mixed(rng: np.random.Generator) -> Finding:
         return (at_most_five if die(rng) == 1 else undecided)(rng)
@@ -114,17 +99,8 @@ def test_few_applicable_instances_are_enough_for_a_verdict_and_fewer_are_not_and
 def test_a_user_s_claim_never_holds_and_the_package_s_does() -> None:
     """More instances are no proof: the strongest sentence is that none of them is a counterexample."""
     assert examine(claim(at_most_six), 300).verdict == "no counterexample"
-    bound = partial(at_most_six)
-    assert examine(claim(bound)).verdict == "no counterexample"
-    assert examine(claim(Always())).verdict == "no counterexample"
+    assert examine(claim(partial(at_most_six))).verdict == "no counterexample"
     assert examine(one_claim("power-of-choice:lemma-b1")).verdict == "holds"
-
-
-class Always:
-    """A check that is an object."""
-
-    def __call__(self, rng: np.random.Generator) -> Finding:
-        return at_most(die(rng), 6)
 
 
 @pytest.mark.parametrize(
@@ -210,29 +186,6 @@ def test_an_error_outweighs_a_failure() -> None:
         return FAILING
 
     assert examine(claim(flaky, expected="fails"), 60).verdict == "error"
-
-
-def garbage(value: object) -> Check:
-    return lambda rng: value  # type: ignore[return-value]
-
-
-@pytest.mark.parametrize(
-    ("check", "verdict"),
-    [
-        (broken, "error"),
-        (lambda rng: at_most(math.nan, 1.0), "error"),
-        (lambda rng: Finding(1, 9, "<=", False), "error"),
-        (garbage(False), "error"),
-        (garbage(None), "error"),
-        (never, "not applicable"),
-        (undecided, "inconclusive"),
-        (lambda rng: at_most(math.inf, 1.0), "fails"),
-    ],
-)
-def test_an_erratum_whose_check_yields_garbage_is_not_as_expected(check: Check, verdict: str) -> None:
-    found = examine(claim(check, expected="fails"))
-    assert found.verdict == verdict
-    assert not found.as_expected
 
 
 @given(seed=st.integers(0, 2**64))

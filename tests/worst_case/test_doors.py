@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from fedtheory.worst_case import skewed_selection
 from fedtheory.worst_case.aligned_selection import fedalign
 from fedtheory.worst_case.biased_selection import power_of_choice
 from fedtheory.worst_case.federated_averaging import fedavg
@@ -111,3 +112,13 @@ def test_worst_cases_are_ordered_as_their_classes_are() -> None:
     # The class of all laws of skew 1 holds uniform sampling of one client.
     skewed = skew_class(2, Q(1, 4), **CLASS, rho_diagonal=1, rho_tilde=1)
     assert above(skewed, fedavg(2, Q(1, 4), **CLASS, sampling="independent", num_selected=1))
+
+
+def test_numbers_of_a_horizon_are_rounded_to_their_own_side_and_keep_their_digits() -> None:
+    for number in (Q(1, 3), Q(2, 3), Q(10**30, 7), Q(1, 7 * 10**30), Q(3)):
+        below, above = (skewed_selection._rounded(number, up=up) for up in (False, True))
+        assert below <= number <= above
+        assert above - below <= number / 2 ** (skewed_selection._DIGITS - 1)
+        assert (above == below) is (number.denominator == 1 and number < 10)
+        assert max(below.numerator, below.denominator).bit_length() <= skewed_selection._DIGITS + 110
+    assert {skewed_selection._rounded(Q(0), up=up) for up in (False, True)} == {Q(0)}

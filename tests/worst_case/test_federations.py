@@ -106,15 +106,6 @@ def test_what_clients_keep_between_their_rounds_is_as_bad_for_representatives_as
     assert max(upper - lower, high - low) <= upper / 10**6
 
 
-def test_a_geometric_mean_is_reached() -> None:
-    p = Problem()
-    x, y = p.point(), p.point()
-    p.at_most(x.square, 4)
-    p.at_most(y.square, 9)
-    p.maximize(p.geometric_mean(x.square, y.square))
-    assert holds(p.solve(), Q(6))
-
-
 def test_a_share_of_a_constant_counts_as_that_share_of_it() -> None:
     p = Problem()
     x = p.point()
@@ -123,23 +114,6 @@ def test_a_share_of_a_constant_counts_as_that_share_of_it() -> None:
     worst = p.solve()
     assert holds(worst, Q(12))
     assert worst.multipliers["distance2"] == pytest.approx(3, rel=1e-6)
-
-
-@pytest.mark.slow
-def test_a_mean_of_clients_has_the_noise_of_one_function_with_a_share_of_the_variance() -> None:
-    """Two rounds of one local step of four clients are two steps of their mean, whose noise has a fourth."""
-    one, four = Problem(), Problem()
-    f, c = one.function(**CLASS), four.clients(4, **CLASS)
-    values = []
-    for p, F, variance in ((one, f, Q(1, 4)), (four, c, Q(1))):
-        best, x = F.minimizer(), p.point("start")
-        p.at_most((x - best).square, 1)
-        for _ in range(2):
-            y = F.step(x, STEP, variance=variance)
-            x = c.mean(y) if F is c else y
-        p.maximize((x - best).square)
-        values.append(p.solve().enclosure)
-    assert values[0] == pytest.approx([float(side) for side in values[1]], rel=1e-6)
 
 
 def test_compressed_differences_have_the_potential_of_diana() -> None:

@@ -126,20 +126,6 @@ def test_what_is_0_on_the_boundary_is_positive_where_the_boundary_is_left_out() 
         assert domain.holds(1 / x) is strict
 
 
-@pytest.mark.slow
-def test_random_polynomials_that_are_negative_somewhere_have_no_certificate() -> None:
-    domain = triangle()
-    x, y = (one.numer for one in domain.constants)
-    points = [*islice(domain.points(), 40)]
-    for a, b, c in product((-2, 1, 3), (-3, 2), (-1, 1)):
-        polynomial = 1 + a * x + b * y + c * x * y
-        values = [evaluate(domain.field(polynomial), point) for point in points]
-        if min(values) < 0 < max(values):
-            assert domain.sign(polynomial) is None
-        elif domain.sign(polynomial) == 1:
-            assert min(values) > 0
-
-
 @pytest.mark.parametrize(
     "relations",
     [
@@ -359,15 +345,6 @@ def test_a_message_with_a_long_polynomial_fits_a_screen() -> None:
     with pytest.raises(OracleError, match="one outcome") as found:
         closed_form(branching, lambda mu: [mu > 0, mu < 1])
     assert len(str(found.value)) < 800
-
-
-@pytest.mark.slow
-def test_a_program_that_takes_another_branch_on_the_domain_is_refused() -> None:
-    def with_a_branch(mu: Any, eta: Any) -> Problem:
-        return gradient_descent(mu, eta if eta < 1 else eta / 2)
-
-    with pytest.raises(OracleError, match=r"a comparison of the program must have one outcome, got .*eta"):
-        closed_form(with_a_branch, lambda mu, eta: [mu > 0, mu < 1, eta > 0, eta * (1 + mu) < 2])
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """Federations that attain worst cases, against independently computed sums."""
 
 from fractions import Fraction as Q
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from fedtheory._support.validate import Array
 from fedtheory.worst_case import Problem
 from fedtheory.worst_case.function_classes import quadratics, smooth_functions
 from fedtheory.worst_case.function_classes.interface import FunctionClass
-from fedtheory.worst_case.function_classes.smooth_functions import Interpolant
+from fedtheory.worst_case.function_classes.smooth_functions import Interpolant, _on_simplex
 
 MU, L = 0.3, 1.7
 
@@ -121,3 +122,32 @@ def test_a_lower_side_that_no_run_attains_is_withheld(
     assert worst.deciding.proof.lower is not None
     assert worst.lower is None
     assert worst.relaxed == ("a run that misses the lower side",)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_between_its_points_the_loss_of_an_instance_is_least_over_all_mixtures_of_them(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    # Of many vertices several have to leave the face at once, now and then.
+    for count, dim in ((8, 3), (8, 3), (40, 2), (40, 6), (40, 20)):
+        vectors, linear = rng.normal(size=(count, dim)), rng.normal(size=count) / 4
+        weights = _on_simplex(vectors, linear)
+        assert (weights >= 0).all()
+        assert weights.sum() == pytest.approx(1, abs=1e-12)
+        # The conditions of Karush, Kuhn and Tucker: no vertex is lower along the slope than the mixture.
+        slope = vectors @ (weights @ vectors) + linear
+        assert slope.min() >= slope @ weights - 1e-10
+
+
+def test_parabolas_of_three_clients_of_which_the_last_gradient_follows_from_the_others_attain_their_worst_case() -> (
+    None
+):
+    p = Problem()
+    clients = [p.function(mu=Q(1, 10), L=1, quadratic=True, minimum=0) for _ in range(3)]
+    F = p.mean(clients)
+    best, w = F.minimizer(p.origin, objective_gap=Q(1, 2)), p.point("start")
+    p.at_most((w - best).square, 1, "distance2")
+    models = [client.step(w, Q(1, 4)) for client in clients]
+    p.maximize(p.mean([F.value(p.mean(pair)) for pair in combinations(models, 2)]) - F.value(best))
+    worst = p.solve()
+    assert worst.instance().run() == pytest.approx(float(worst.enclosure[0]), rel=1e-9)
+    assert worst.relative_width < 1e-5

@@ -7,7 +7,7 @@ import pytest
 
 from fedtheory.worst_case._certificates import FeasiblePoint, forms_at, verify_lower
 from fedtheory.worst_case._coordinates import _balanced, first_coordinates
-from fedtheory.worst_case._interior_point import Data, Progress, State, beginning, path
+from fedtheory.worst_case._interior_point import beginning, path
 from fedtheory.worst_case._record import Declared, Record
 from fedtheory.worst_case._semidefinite import Program, _require, program_of
 from fedtheory.worst_case._vectors import Value, Vector
@@ -29,15 +29,6 @@ def drifting() -> Program:
     return program_of(record, w.square + other.square)
 
 
-def tied() -> Program:
-    """Maximize a squared length where another one is given: |u| = 2 and |u - v| <= 1, so that |v| is at most 3."""
-    record = Record()
-    u, v = record.vector(), record.vector()
-    record.equal_to(u.square, 4, "length")
-    record.at_most((u - v).square, 1, "distance2")
-    return program_of(record, v.square)
-
-
 def shell(inner: int, outer: int) -> Program:
     """Maximize a squared length between two numbers."""
     record = Record()
@@ -45,60 +36,6 @@ def shell(inner: int, outer: int) -> Program:
     record.at_most(u.square, outer)
     record.at_most(-1 * u.square, -inner)
     return program_of(record, u.square)
-
-
-def states(program: Program) -> tuple[Data, list[Progress]]:
-    data = first_coordinates(program).data
-    return data, list(path(data, beginning(data)))
-
-
-def inequalities_hold(data: Data, state: State) -> bool:
-    forms = data.forms(state.grams) + data.values @ state.values
-    slack = data.bounds - forms[1:]
-    return bool((slack[data.loose > 0] > 0).all()) and np.abs(slack[data.loose == 0]).max(initial=0.0) < 1e-9
-
-
-@pytest.mark.parametrize("program", [drifting(), tied(), shell(1, 3)], ids=["drifting", "tied", "shell"])
-def test_what_is_called_inside_breaks_no_constraint_and_encloses_the_value_ever_more_closely(
-    program: Program,
-) -> None:
-    data, found = states(program)
-    inside = [progress for progress in found if progress.inside and progress.state.settled]
-    gaps = [progress.promised - progress.reached for progress in inside]
-    assert len(inside) > 3
-    for progress in inside:
-        state = progress.state
-        assert inequalities_hold(data, state)
-        assert (state.multipliers[data.loose > 0] > 0).all()
-        for combined, own in zip(data.combined(state.multipliers), data.grams, strict=True):
-            np.linalg.cholesky(combined - own[0])  # raises where what the multipliers leave is not positive definite
-    assert all(gap > 0 for gap in gaps[:4])
-    # Each step from inside keeps inside, and at least halves what is between, until rounding ends it.
-    assert min(gaps) < 1e-9 * abs(inside[-1].reached)
-    assert (np.diff(gaps[:4]) < 0).all()
-
-
-def test_lengths_that_are_tied_reach_the_sum_of_radius_and_distance() -> None:
-    _, found = states(tied())
-    # In units of a power of two near the largest bound, which is the 4 of the length.
-    assert found[-1].reached * 4 == pytest.approx(9, rel=1e-12)
-
-
-def test_constraints_that_contradict_each_other_are_told() -> None:
-    _, found = states(shell(3, 1))
-    assert not any(progress.promising(1e-3) for progress in found)
-    assert found[-1].empty
-    assert not found[-1].infinite
-
-
-def test_an_objective_without_a_bound_is_told() -> None:
-    record = Record()
-    u = record.vector()
-    record.at_most(-1 * u.square, 1)
-    _, found = states(program_of(record, u.square))
-    assert not any(progress.promising(1e-3) for progress in found)
-    assert found[-1].infinite
-    assert not found[-1].empty
 
 
 def test_a_state_in_other_coordinates_is_the_same_point_and_the_same_multipliers() -> None:
@@ -135,7 +72,8 @@ def walking() -> Program:
 
 def test_a_point_on_equalities_is_written_in_short_rationals_in_all_coordinates() -> None:
     program = walking()
-    coordinates, (_, found) = first_coordinates(program), states(program)
+    coordinates = first_coordinates(program)
+    found = path(coordinates.data, beginning(coordinates.data))
     first = next(progress.state for progress in found if progress.state.settled and progress.distance < 1e-5)
     others, begun = coordinates.recast(first)
     way = path(others.data, begun)

@@ -178,11 +178,6 @@ def attacked(attack: Callable[[Problem, Any, Any], Any], **of: Any) -> Problem:
     return p
 
 
-@pytest.mark.parametrize("attack", ATTACKS)
-def test_a_program_that_sees_a_gradient_alone_has_no_free_tilt(attack: Callable[[Problem, Any, Any], Any]) -> None:
-    assert attacked(attack).program().free == ()
-
-
 def test_a_class_of_bounded_gradients_has_no_free_tilt() -> None:
     def corrected(p: Problem, c: Any, best: Any) -> Any:
         return c.proximal(start(p, best) + HALF * c.gradient(best), HALF) - best

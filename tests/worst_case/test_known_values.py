@@ -55,15 +55,6 @@ def test_a_value_with_one_side_is_not_known(step: WorstCase) -> None:
         assert f"{side}=None" in repr(alone)
 
 
-def test_a_class_with_one_side_by_design_says_so() -> None:
-    p, f, best, x = started(**CLASS, polyak=Q(1, 2))
-    p.maximize((x - f.gradient(x) - best).square)
-    worst = p.solve()
-    with pytest.raises(OracleError, match=r"got lower=None, upper=0.* \(an upper bound only, because of f0\)"):
-        _ = worst.value
-    assert "(an upper bound only, because of f0)" in repr(worst)
-
-
 def test_the_deciding_case_of_negative_values_is_the_largest(step: WorstCase) -> None:
     [case] = step.cases
     low, high = (replace(case, proof=replace(case.proof, lower=-v, upper=-v)) for v in (Q(5), Q(3)))

@@ -10,7 +10,7 @@ import pytest
 from fedtheory.errors import OracleError
 from fedtheory.worst_case import WorstCase, fedalign, fedavg, power_of_choice
 from tests.environment import thinned
-from tests.worst_case.members import Client, Member, member
+from tests.worst_case.members import Client, member
 
 
 class Case(NamedTuple):
@@ -92,19 +92,6 @@ def test_a_client_is_the_integral_of_its_gradient() -> None:
 
 
 CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": 1, "distance2": 1, "objective_gap": Q(1, 2)}
-ALIGNED = CLASS | {"client_gap": Q(1, 2)}
-TWINS = Member(tuple(Client(Q(c), Q(1, 10), Q(1, 10), Q(1)) for c in (0, 0, 2)), 2, Q(1))
-
-
-def test_short_steps_of_fedalign_are_as_bad_as_a_federation_of_parabolas_shows() -> None:
-    # F_1 = F_2 = w^2/20 and F_3 = (w - 2)^2/20 from 1, where all losses are equal.
-    eta = Q(1, 5994)
-    worst = fedalign(2, eta, **ALIGNED, share=Q(1, 2))
-    half = (TWINS.trained(0, 2, eta) + TWINS.trained(2, 2, eta) / 2) / Q(3, 2)
-    assert float(half**2) == pytest.approx(0.9999777558, abs=1e-10)
-    assert worst.enclosure[1] >= half**2
-    assert worst.relative_width < 1e-5
-    assert worst.verify() == worst.enclosure
 
 
 IDENTICAL: dict[str, Any] = {

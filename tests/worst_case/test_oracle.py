@@ -6,7 +6,7 @@ sides are attained by functions of the classes.
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction as Q
 from typing import Any
 
@@ -24,6 +24,7 @@ from tests.environment import thinned
 from tests.worst_case.attaining import check_attained
 from tests.worst_case.members_in_space import Nowhere
 from tests.worst_case.oracle import Run, Term, V
+from tests.worst_case.test_instances import below_a_minimum, together, turned_back
 
 FIFTH, HALF = Q(1, 5), Q(1, 2)
 CLASSES: dict[str, dict[str, Any]] = {
@@ -283,11 +284,6 @@ def unclosed(record: Record, inputs: Any, blocks: Any) -> list[int]:
     return [*blocks]
 
 
-def together(pairs: Any, moved: Any, own: Any) -> Iterator[Any]:
-    every = {block for x, y in pairs for block in x.blocks | y.blocks}
-    yield sorted(every), moved or pairs
-
-
 def forgotten(proof: Any, multipliers: Any) -> dict[str, Q]:
     named = zip(proof.program.inequalities, multipliers.inequalities, strict=True)
     return {one.name: y * one.share for one, y in named if one.name}
@@ -312,13 +308,9 @@ def twice() -> None:
     check_lemma(p.solve())
 
 
-def saddle() -> None:
-    p = Problem()
-    f, x = p.function(mu=-1), p.point()
-    p.at_most((x - f.minimizer()).square, 1)
-    p.at_most(f.gradient(x).square, 1)
-    p.maximize(f.value(f.minimizer()) - f.value(x))
-    check_attained(p, p.solve())
+def attained(write: Callable[[], Problem]) -> Callable[[], None]:
+    """Return a check that the lower side of a problem consists of functions."""
+    return lambda: check_attained(p := write(), p.solve())
 
 
 def sunk() -> None:
@@ -328,17 +320,6 @@ def sunk() -> None:
     p.at_most(f.gradient(x).square, 1)
     p.maximize(f.gradient(x).square)
     check_attained(p, p.solve(), floors=[f.name])
-
-
-def turned() -> None:
-    """The gradient of a quadratic function does not turn back after half a step with noise."""
-    p = Problem()
-    f = p.function(L=1, quadratic=True)
-    best, x = f.minimizer(), p.point()
-    p.at_most((x - best).square, 1)
-    turn = f.gradient(x) @ f.gradient(x - HALF * f.stochastic_gradient(x, variance=1))
-    p.maximize(Q(1, 100) * (x - best).square - turn)
-    check_attained(p, p.solve())
 
 
 def mean_of_one(record: Record, block: int, num_clients: int) -> V:
@@ -369,8 +350,8 @@ FAULTS: dict[str, tuple[Any, str, Any, Callable[[], Any], str | None]] = {
     "differences of clients are dropped": (Record, "_closed", unclosed, some_verbs("clients"), "misses a source"),
     "shared noise is averaged": (Record, "noises_of", lambda d, _: d.noises, some_verbs(SHARED), "says something else"),
     "a mean takes shared noise away": (Clients, "mean", lambda _, v: v.within((0,)), some_verbs(SHARED), "misses"),
-    "a matrix for a sum over outcomes": (quadratics, "_by_source", together, turned, "f0 is of no function"),
-    "a stationary point for a minimizer": (FunctionClass, "has_minimizer", True, saddle, "f0 is of no function"),
+    "a matrix for a sum over outcomes": (quadratics, "_by_source", together, attained(turned_back), "of no function"),
+    "a stationary point for a minimizer": (FunctionClass, "has_minimizer", True, attained(below_a_minimum), "of no"),
     "a least value that is not in force": (problem, "completed", Record.copy, sunk, None),
     "equalities left out of the lemma": (worst_cases, "shares_of", forgotten, tangent, "misses a term"),
     "one name for two numbers": (Record, "_constant", lambda record, name, number: name, twice, "misses a term"),

@@ -110,26 +110,6 @@ def test_feddyn_contracts_as_the_method_of_douglas_and_rachford(alpha):
     assert exact <= value <= exact * (1 + Q(WIDTH))
 
 
-def fedavgm(tau, eta, beta):
-    p = Problem()
-    clients = p.clients(2, mu=1, L=4)
-    best, x, velocity = clients.minimizer(objective_gap=0), p.point(), p.point()
-    y = x
-    for _ in range(tau):
-        y = y - eta * clients.gradient(y)
-    moved = beta * velocity + clients.mean(y) - x
-    state = {"x": (x - best, x + moved - best), "velocity": (velocity, moved)}
-    return p, state, {"gap": (gap(clients, x, best), gap(clients, x + moved, best))}
-
-
-@slow
-def test_server_momentum_with_one_local_step_has_the_rate_of_the_heavy_ball():
-    quarter = Q(1, 4)
-    assert float(found(*fedavgm(1, quarter, quarter)).value) == pytest.approx(
-        float(found(*heavy_ball()).value), rel=WIDTH
-    )
-
-
 @slow
 def test_error_feedback_and_ef21_have_the_rate_of_the_published_potentials():
     eps, eta = Q(1, 2), Q(1, 8)

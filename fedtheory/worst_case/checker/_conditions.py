@@ -7,8 +7,6 @@ from typing import Any
 
 from ._forms import Call, Constraint, Form, Function, Vector, blocks_of, difference, within
 
-__all__: list[str] = []
-
 
 def of_function(one: Function, noises: Sequence[int], crossed: Sequence[tuple[int, int]] = ()) -> Iterator[Any]:
     """Yield the conditions on the calls of a function."""

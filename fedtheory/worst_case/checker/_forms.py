@@ -4,8 +4,6 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-__all__: list[str] = []
-
 NUMBERS = {
     "function": ("mu", "L", "lipschitz", "diameter", "polyak"),
     "operator": ("strongly_monotone", "cocoercive", "lipschitz"),

@@ -21,8 +21,6 @@ from ._reading import (
     text,
 )
 
-__all__: list[str] = []
-
 SERVER = "the server's noise"
 VERBS = {
     "point", "gradient", "proximal", "resolvent", "minimizer", "local minimizer", "stationary point", "fixed point",

@@ -9,8 +9,6 @@ from ._forms import Form, Matrix, Vector
 from ._problem import Problem
 from ._reading import MOST_PRODUCTS, MOST_WORK, Refused, added, array, common, fields, limited, rational, whole
 
-__all__: list[str] = []
-
 
 def upper_bound(problem: Problem, multipliers: Any, *, of_objective: bool = True) -> Fraction:
     """Return the bound that multipliers prove for the objective, or for 0."""

@@ -8,8 +8,6 @@ from fractions import Fraction
 from math import lcm
 from typing import Any
 
-__all__: list[str] = []
-
 FORMAT = "fedtheory certificate 3"
 LARGEST_FILE, MOST_PARTS, LONGEST_NUMBER, LONGEST_DENOMINATOR = 50_000_000, 3_000_000, 4_000, 6_000
 LARGEST_BLOCK, MOST_ENTRIES, MOST_CALLS, MOST_CONSTRAINTS = 200, 1_000_000, 300, 100_000

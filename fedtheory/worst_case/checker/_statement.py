@@ -7,8 +7,6 @@ from fractions import Fraction
 from ._forms import Call, Form, Function, Vector, blocks_of
 from ._problem import SERVER, Problem
 
-__all__: list[str] = []
-
 PLAIN = re.compile(r"[A-Za-z][\w.]*(\*[0-9]*)?", re.ASCII)
 
 
@@ -35,8 +33,10 @@ class Writer:
 
     def vector(self, vector: Vector) -> str:
         """Return the name of a vector, or the combination that it is."""
-        if found := self.words.get(frozenset(vector.items())):
-            return found
+        return self.words.get(frozenset(vector.items())) or self.combination(vector)
+
+    def combination(self, vector: Vector) -> str:
+        """Return a vector as a combination of the vectors that were made."""
         left, terms = dict(vector), list[tuple[Fraction, str]]()
         for whole_one in self.problem.vectors:
             shares = {left.get(place, Fraction(0)) for place in whole_one}
@@ -71,7 +71,8 @@ class Writer:
         yield "with"
         for one in self.problem.functions:
             for call in one.calls:
-                name, made, left = written(call.name), self.vector_of(call), slope(one, call)
+                name, left = written(call.name), slope(one, call)
+                made = name if call.at in self.problem.vectors else self.combination(call.at)
                 yield from [f"  {name} = {made}"] if made != name else []
                 right = self.vector(call.gradient)
                 if right != left:
@@ -101,14 +102,6 @@ class Writer:
                 what = owner if owner == SERVER else f"a noise of {written(owner)}"
             after = f", drawn after {' and '.join(map(str, sorted(behind)))}" if behind else ""
             yield f"  source {block}: {what}{after}"
-
-    def vector_of(self, call: Call) -> str:
-        """Return the combination that the point of a call is."""
-        known = self.words.pop(frozenset(call.at.items()), None)
-        made = self.vector(call.at) if call.at not in self.problem.vectors else known or ""
-        if known is not None:
-            self.words[frozenset(call.at.items())] = known
-        return made or "0"
 
 
 def written(name: str) -> str:

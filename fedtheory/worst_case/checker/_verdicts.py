@@ -10,8 +10,6 @@ from ._problem import Problem
 from ._proofs import lower_bound, upper_bound
 from ._reading import FORMAT, Refused, array, fields, rational
 
-__all__: list[str] = []
-
 
 class Case(NamedTuple):
     """Proved bounds of the value of a problem, and whether it is proved to be empty."""

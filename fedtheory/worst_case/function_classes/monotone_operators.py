@@ -15,10 +15,7 @@ __all__: list[str] = []
 
 
 def operator_class(
-    *,
-    strongly_monotone: Fraction | None = None,
-    cocoercive: Fraction | None = None,
-    lipschitz: Fraction | None = None,
+    *, strongly_monotone: Fraction | None = None, cocoercive: Fraction | None = None, lipschitz: Fraction | None = None
 ) -> FunctionClass:
     """Return the class of operators T with any of three hypotheses, of which monotone is 0-strongly monotone.
 

@@ -21,29 +21,41 @@ from fedtheory.methods import (
 )
 
 
+def _ends(gradients, weights, x, local_steps, step_size, cohort, correct=lambda k, y: 0):
+    """Return the cohort's models after their local steps."""
+    ends = []
+    for k in cohort:
+        y = x
+        for _ in range(local_steps[k]):
+            y = y - step_size * (gradients[k](y) + correct(k, y))
+        ends.append(y)
+    return np.array(ends)
+
+
 def scaffold(gradients, weights, initial, num_rounds, local_steps, step_size, rng, fault=""):
     """Train as SCAFFOLD does, but for one fault."""
     x, c = initial.copy(), np.ones_like(initial) if fault == "c not at the mean" else np.zeros_like(initial)
     variates = np.zeros((len(weights), x.size))
     shares = np.full(len(weights), 1 / len(weights)) if fault == "c by 1/K" else weights
+    sign = -1 if fault == "wrong sign" else 1
     for _ in range(num_rounds):
-        ends, before, old = [], c, variates.copy()
-        for k, gradient in enumerate(gradients):
-            y = x
-            for _ in range(local_steps[k]):
-                sign = -1 if fault == "wrong sign" else 1
-                y = y - step_size * (gradient(y) + sign * (before - variates[k]))
+        before, old = c, variates.copy()
+
+        def correct(k, y, before=before, old=old):
+            return sign * (before - old[k])
+
+        ends = _ends(gradients, weights, x, local_steps, step_size, range(len(weights)), correct)
+        for k, y in enumerate(ends):
             divisor = step_size * (1 if fault == "divided by epochs" else local_steps[k])
             reference = c if fault == "c of the clients before" else before
-            variates[k] = variates[k] - reference + (x - y) / divisor
+            variates[k] = old[k] - reference + (x - y) / divisor
             if fault == "c of the clients before":
                 c = c + shares[k] * (variates[k] - old[k])
-            ends.append(y)
         if fault == "adds c_k+ itself":
             c = c + shares @ variates
         elif fault != "c of the clients before":
             c = c + shares @ (variates - old)
-        x = (np.full(len(weights), 1 / len(weights)) if fault == "models by 1/K" else weights) @ np.array(ends)
+        x = (np.full(len(weights), 1 / len(weights)) if fault == "models by 1/K" else weights) @ ends
     return x
 
 
@@ -71,13 +83,8 @@ def fednova(gradients, weights, initial, num_rounds, local_steps, step_size, rng
     x = initial.copy()
     effective = 1.0 if fault == "without tau_eff" else weights @ local_steps
     for _ in range(num_rounds):
-        moves = []
-        for k, gradient in enumerate(gradients):
-            y = x
-            for _ in range(local_steps[k]):
-                y = y - step_size * gradient(y)
-            moves.append((y - x) / (1 if fault == "not normalized" else local_steps[k]))
-        x = x + (1 if fault == "not normalized" else effective) * weights @ np.array(moves)
+        moves = _ends(gradients, weights, x, local_steps, step_size, range(len(weights))) - x
+        x = x + weights @ (moves if fault == "not normalized" else effective * moves / np.array(local_steps)[:, None])
     return x
 
 
@@ -100,8 +107,6 @@ def error_feedback(gradients, weights, initial, num_rounds, local_steps, step_si
             memories[k] = 0 if fault == "forgets" else wanted - arrived[k]
             if fault == "sends the gradient":
                 arrived[k] = step_size * _top_1(gradient(x))
-            if fault == "remembers what was sent":
-                memories[k] = arrived[k]
         x = x - (np.full(len(weights), 1 / len(weights)) if fault == "by 1/K" else weights) @ arrived
     return x
 
@@ -136,17 +141,6 @@ def scaffold_of_cohorts(gradients, weights, initial, num_rounds, local_steps, st
         x = x + np.mean(updates, axis=0)
         c = c + np.sum(changes, axis=0) / len(cohort if fault == "c by 1/|S|" else weights)
     return x
-
-
-def _ends(gradients, weights, x, local_steps, step_size, cohort, correct=lambda k, y: 0):
-    """Return the cohort's models after their local steps."""
-    ends = []
-    for k in cohort:
-        y = x
-        for _ in range(local_steps[k]):
-            y = y - step_size * (gradients[k](y) + correct(k, y))
-        ends.append(y)
-    return np.array(ends)
 
 
 def fedavgm(gradients, weights, initial, num_rounds, local_steps, step_size, rng, fault="", nesterov=False):
@@ -273,64 +267,37 @@ ADAM, CORRECTED, ADAGRAD, YOGI = (
 )
 LATE, MOMENTUM, SOME = {"like": Delayed((0, 1))}, {"like": None, "momentum": 0.5}, {"like": None, "num_selected": 2}
 FEDDYN, SOME_FEDDYN = {"like": FedDyn(2.0)}, {"like": FedDyn(2.0), "num_selected": 2}
-CAUGHT = [
-    (faulty(scaffold_of_cohorts, "c by 1/|S|"), check_method, SOME_SCAFFOLD, "first rounds"),
-    (faulty(scaffold_of_cohorts, "variates of idle clients are lost"), check_method, SOME_SCAFFOLD, "first rounds"),
-    (faulty(fedavgm, "velocity reset in every round"), check_method, FEDAVGM, "first rounds"),
-    (faulty(fedavgm, "damped"), check_method, FEDAVGM, "first rounds"),
-    (faulty(fedavgm, "s twice"), check_method, FEDAVGM, "first rounds"),
-    (faulty(fedavgm, "momentum of the models"), check_method, FEDAVGM, "first rounds"),
-    (faulty(fedavgm, "wrong sign"), check_method, FEDAVGM, "limit"),
-    (fedavgm, check_method, NESTEROV, "first rounds"),
-    (faulty(fedopt, "state lost between rounds"), check_method, ADAM, "first rounds"),
-    (faulty(fedopt, "square of m"), check_method, ADAM, "first rounds"),
-    (faulty(fedopt, "epsilon inside"), check_method, ADAM, "first rounds"),
-    (faulty(fedopt, "wrong sign"), check_method, ADAM, "first rounds"),
-    (fedopt, check_method, CORRECTED, "first rounds"),
-    (partial(fedopt, bias_correction=True), check_method, ADAM, "first rounds"),
-    (
-        partial(fedopt, bias_correction=True, fault="exponent of the next round"),
-        check_method,
-        CORRECTED,
-        "first rounds",
-    ),
-    (fedopt, check_method, YOGI, "first rounds"),
-    (delayed, check_method, {"like": None}, "first rounds"),
-    (partial(delayed, delay=2), check_method, LATE, "first rounds"),
-    (local_momentum, check_method, {"like": None}, "first rounds"),
-    (faulty(local_momentum, "velocity kept between rounds"), check_method, MOMENTUM, "first rounds"),
-    (faulty(local_momentum, "damped"), check_method, MOMENTUM, "one local step"),
-    (faulty(averaging_of_cohorts, "idle clients count"), check_method, SOME, "first rounds"),
-    (faulty(feddyn, "the sum minus one model"), check_method, FEDDYN, "limit"),
-    (faulty(feddyn, "the sum minus one model"), check_method, SOME_FEDDYN, "limit"),
-    (faulty(feddyn, "h by 1/|S|"), check_method, SOME_FEDDYN, "first rounds"),
-    (faulty(feddyn, "h unused"), check_method, FEDDYN, "first rounds"),
-    (faulty(feddyn, "h without 1/alpha"), check_method, FEDDYN, "first rounds"),
-    (faulty(feddyn, "no estimates"), check_method, FEDDYN, "first rounds"),
-    (faulty(feddyn, "wrong sign"), check_method, FEDDYN, "first rounds"),
-    (faulty(error_feedback, "wrong sign"), check_method, EF, "first rounds"),
-    (faulty(error_feedback, "forgets"), check_method, EF, "first rounds"),
-    (faulty(error_feedback, "sends the gradient"), check_method, EF, "first rounds"),
-    (faulty(error_feedback, "remembers what was sent"), check_method, EF, "first rounds"),
-    (faulty(error_feedback, "by 1/K"), check_method, EF, "first rounds"),
-    (faulty(ef21, "wrong sign"), check_method, EF_21, "limit"),
-    (faulty(ef21, "replaces"), check_method, EF_21, "limit"),
-    (faulty(ef21, "by 1/K"), check_method, EF_21, "limit"),
-    (faulty(scaffold, "wrong sign"), check_method, SCAFFOLD, "limit"),
-    (faulty(scaffold, "divided by epochs"), check_method, SCAFFOLD, "first rounds"),
-    (faulty(scaffold, "c not at the mean"), check_method, SCAFFOLD, "limit"),
-    (faulty(scaffold, "c by 1/K"), check_method, SCAFFOLD, "limit"),
-    (faulty(scaffold, "models by 1/K"), check_method, SCAFFOLD, "one local step"),
-    (faulty(scaffold, "adds c_k+ itself"), check_method, SCAFFOLD, "first rounds"),
-    (faulty(scaffold, "c of the clients before"), check_method, SCAFFOLD, "first rounds"),
-    (faulty(scaffnew, "wrong sign"), check_method, SCAFFNEW, "limit"),
-    (faulty(scaffnew, "gamma/p"), check_method, SCAFFNEW, "rate"),
-    (faulty(scaffnew, "a coin each"), check_method, SCAFFNEW, "limit"),
-    (faulty(scaffnew, "memory not at mean 0"), check_method, SCAFFNEW, "limit"),
-    (faulty(fednova, "not normalized"), check_method, FEDNOVA, "limit"),
-    (faulty(fednova, "without tau_eff"), check_method, FEDNOVA, "first rounds"),
-    (random_coordinates_without_scale, check_aggregation, {}, "unbiased"),
+FIRST, LIMIT = "first rounds", "limit"
+FAULTS: list[tuple[Any, dict[str, Any], dict[str, str]]] = [
+    (scaffold_of_cohorts, SOME_SCAFFOLD, {"variates of idle clients are lost": FIRST}),
+    (fedavgm, FEDAVGM, {"velocity reset in every round": FIRST, "s twice": FIRST, "momentum of the models": FIRST}),
+    (fedavgm, FEDAVGM, {"wrong sign": LIMIT}),
+    (fedopt, ADAM, dict.fromkeys(("state lost between rounds", "square of m", "epsilon inside", "wrong sign"), FIRST)),
+    (local_momentum, MOMENTUM, {"velocity kept between rounds": FIRST, "damped": "one local step"}),
+    (averaging_of_cohorts, SOME, {"idle clients count": FIRST}),
+    (feddyn, FEDDYN, {"the sum minus one model": LIMIT}),
+    (feddyn, FEDDYN, dict.fromkeys(("h unused", "h without 1/alpha", "no estimates", "wrong sign"), FIRST)),
+    (feddyn, SOME_FEDDYN, {"h by 1/|S|": FIRST}),
+    (error_feedback, EF, dict.fromkeys(("wrong sign", "forgets", "sends the gradient", "by 1/K"), FIRST)),
+    (ef21, EF_21, dict.fromkeys(("wrong sign", "replaces", "by 1/K"), LIMIT)),
+    (scaffold, SCAFFOLD, dict.fromkeys(("wrong sign", "c not at the mean", "c by 1/K"), LIMIT)),
+    (scaffold, SCAFFOLD, {"models by 1/K": "one local step", "c of the clients before": FIRST}),
+    (scaffnew, SCAFFNEW, {"wrong sign": LIMIT, "gamma/p": "rate", "a coin each": LIMIT, "memory not at mean 0": LIMIT}),
+    (fednova, FEDNOVA, {"not normalized": LIMIT, "without tau_eff": FIRST}),
 ]
+CAUGHT = [
+    *((faulty(method, fault), check_method, options, check)
+      for method, options, faults in FAULTS for fault, check in faults.items()),
+    (fedavgm, check_method, NESTEROV, FIRST),
+    (fedopt, check_method, CORRECTED, FIRST),
+    (partial(fedopt, bias_correction=True), check_method, ADAM, FIRST),
+    (partial(fedopt, bias_correction=True, fault="exponent of the next round"), check_method, CORRECTED, FIRST),
+    (fedopt, check_method, YOGI, FIRST),
+    (delayed, check_method, {"like": None}, FIRST),
+    (partial(delayed, delay=2), check_method, LATE, FIRST),
+    (local_momentum, check_method, {"like": None}, FIRST),
+    (random_coordinates_without_scale, check_aggregation, {}, "unbiased"),
+]  # fmt: skip
 RIGHT = [(error_feedback, EF), (ef21, EF_21), (ErrorFeedback(TopK(1)), EF), (EF21(TopK(1)), EF_21),
          (scaffold, SCAFFOLD), (scaffnew, SCAFFNEW), (fednova, FEDNOVA), (Scaffold(), SCAFFOLD),
          (Scaffnew(0.5), SCAFFNEW), (FedNova(), FEDNOVA),

@@ -1,6 +1,6 @@
-"""Defects of Shapley values in public code: omitted sizes, missing empty coalition, early stopping."""
+"""Defects of Shapley values in public code: omitted sizes, other shares, early stopping."""
 
-from itertools import combinations, permutations
+from itertools import combinations
 from math import comb
 
 import numpy as np
@@ -33,20 +33,8 @@ def never_all_others(utility, n):
     return weighted(utility, n, lambda size: 1 / (n * comb(n - 1, size)), range(max(n - 1, 1)))
 
 
-def nobody_is_worth_nothing(utility, n):
-    return right(lambda players: utility(players) if list(players) else 0.0, n)
-
-
-def banzhaf(utility, n):
-    return weighted(utility, n, lambda size: 1 / 2 ** (n - 1), range(n))
-
-
-def leave_one_out(utility, n):
-    return [utility(range(n)) - utility([j for j in range(n) if j != k]) for k in range(n)]
-
-
 def scaled_to_be_efficient(utility, n):
-    values = np.array(banzhaf(utility, n))
+    values = np.array(weighted(utility, n, lambda _: 1 / 2 ** (n - 1), range(n)))
     earned = utility(range(n)) - utility([])
     return values + (earned - values.sum()) / n
 
@@ -59,27 +47,12 @@ def players_from_one(utility, n):
     return right(lambda players: utility([k + 1 for k in players]), n)
 
 
-def half_of_the_orders(utility, n):
-    orders = list(permutations(range(n)))[: max(1, len(list(permutations(range(n)))) // 2)]
-    return mean_of(utility, n, orders)
-
-
 def mean_of(utility, n, orders):
     values = np.zeros(n)
     for order in orders:
         for place, k in enumerate(order):
             values[k] += utility(order[: place + 1]) - utility(order[:place])
     return values / len(orders)
-
-
-def sizes_without_the_last(utility, n, rng):
-    values = np.zeros(n)
-    for k in range(n):
-        others = [j for j in range(n) if j != k]
-        for _ in range(3):
-            chosen = rng.choice(others, rng.integers(max(n - 1, 1)), replace=False).tolist() if others else []
-            values[k] += (utility([*chosen, k]) - utility(chosen)) / 3
-    return values
 
 
 def converges_at_a_negative_value(utility, n, rng):
@@ -122,23 +95,12 @@ def equal_shares(utility, n):
     return [(utility(range(n)) - utility([])) / n] * n
 
 
-def swaps_the_last_two(utility, n):
-    values = right(utility, n)
-    return [*values[:-2], values[-1], values[-2]] if n > 4 else values
-
-
 def own_generator(utility, n, rng):
     return mean_of(utility, n, [np.random.default_rng().permutation(n).tolist()])
 
 
 def the_first_takes_from_the_last(utility, n):
     return right(utility, n) + (n > 3) * (np.eye(n)[0] - np.eye(n)[-1])
-
-
-def the_first_never_loses(utility, n, rng):
-    values = mean_of(utility, n, [rng.permutation(n).tolist()])
-    values[0] = abs(values[0])
-    return values
 
 
 def the_first_gets_a_lot_or_owes_it(utility, n, rng):
@@ -149,17 +111,11 @@ CAUGHT = [
     (the_first_takes_from_the_last, check_shapley, EXACT, "symmetry"),
     (the_first_takes_from_the_last, check_shapley, EXACT, "linearity"),
     (the_first_takes_from_the_last, check_shapley, EXACT, "values"),
-    (the_first_never_loses, check_shapley, ESTIMATE, "negation"),
     (the_first_gets_a_lot_or_owes_it, check_shapley, ESTIMATE, "unbiased"),
     (never_all_others, check_shapley, EXACT, "efficiency"),
-    (nobody_is_worth_nothing, check_shapley, EXACT, "efficiency"),
-    (banzhaf, check_shapley, EXACT, "efficiency"),
-    (leave_one_out, check_shapley, EXACT, "efficiency"),
     (scaled_to_be_efficient, check_shapley, EXACT, "null player"),
     (positive_only, check_shapley, EXACT, "linearity"),
     (players_from_one, check_shapley, EXACT, "runs"),
-    (half_of_the_orders, check_shapley, EXACT, "symmetry"),
-    (sizes_without_the_last, check_shapley, ESTIMATE, "unbiased"),
     (converges_at_a_negative_value, check_shapley, ESTIMATE, "negation"),
     (uniform_subsets, check_shapley, ESTIMATE, "unbiased"),
     (starts_from_zero, check_shapley, ESTIMATE, "offset"),
@@ -167,6 +123,5 @@ CAUGHT = [
     (one_value_too_many, check_shapley, EXACT, "shape"),
     (alone_is_worth_nothing, check_shapley, EXACT, "one player"),
     (equal_shares, check_shapley, EXACT, "values"),
-    (swaps_the_last_two, check_shapley, EXACT, "values"),
     (own_generator, check_shapley, ESTIMATE, "same generator"),
 ]

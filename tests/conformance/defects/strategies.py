@@ -49,29 +49,12 @@ def beyond(round_index, table, memory, weights, candidates, losses, rng, chosen)
     return 2
 
 
-def three(round_index, table, memory, weights, candidates, losses, rng, chosen):
-    return 3
-
-
-def whole(round_index, table, memory, weights, chosen, updates, rng, coefficients):
-    coefficients[:] = 1.0
-    return 0.0
-
-
 class DrawsByWeight(Pair):
     select = staticmethod(by_weight)
 
 
 class ChoosesWhoIsNot(Pair):
     select = staticmethod(beyond)
-
-
-class ChoosesTooMany(Pair):
-    select = staticmethod(three)
-
-
-class AddsUp(Pair):
-    weigh = staticmethod(whole)
 
 
 class DeclaresTheWeights(Pair):
@@ -99,8 +82,6 @@ CAUGHT = [
     (DrawsByWeight(), check_strategy, {}, "declared inclusion"),
     (DrawsByWeight(), check_strategy, {"like": Uniform(2)}, "joint law"),
     (ChoosesWhoIsNot(), check_strategy, {}, "contract"),
-    (ChoosesTooMany(), check_strategy, {}, "contract"),
-    (AddsUp(), check_strategy, {}, "declared moments"),
     (DeclaresTheWeights(), check_strategy, {}, "declared inclusion"),
     (DeclaresWrongMeans(), check_strategy, {}, "declared moments"),
     (DeclaresIndependence(), check_strategy, {}, "declared moments"),

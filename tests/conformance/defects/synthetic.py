@@ -1,5 +1,7 @@
 """Defects of Synthetic(alpha, beta) in public code: other reading of beta, wrong noise, a single model."""
 
+import itertools
+
 import numpy as np
 
 from fedtheory.conformance import check_generator
@@ -53,14 +55,6 @@ def no_centers(alpha, beta, num_clients, rng):
     return drawn(alpha, beta, num_clients, rng, center=0.0)
 
 
-def beta_forgotten(alpha, beta, num_clients, rng):
-    return drawn(alpha, 1.0, num_clients, rng)
-
-
-def twice_as_wide(alpha, beta, num_clients, rng):
-    return drawn(alpha, beta, num_clients, rng, spread=lambda x: 2 * x)
-
-
 def one_client_too_few(alpha, beta, num_clients, rng):
     return drawn(alpha, beta, num_clients - 1, rng)
 
@@ -81,7 +75,17 @@ def without_a_generator(alpha, beta, num_clients):
     return drawn(alpha, beta, num_clients, np.random.default_rng(0))
 
 
+CALLS = itertools.count()
+
+
+def one_other_label_each_time(alpha, beta, num_clients, rng):
+    clients = right(alpha, beta, num_clients, rng)
+    clients[2 % num_clients][1][0] = next(CALLS) % 7
+    return clients
+
+
 CAUGHT = [
+    (one_other_label_each_time, check_generator, {}, "same generator"),
     (right_as_variance, check_generator, {}, "feature means"),
     (right, check_generator, {"dispersion": "variance"}, "feature means"),
     (variances_for_deviations, check_generator, {}, "feature noise"),
@@ -89,8 +93,6 @@ CAUGHT = [
     (labels_by_lot, check_generator, {}, "linear labels"),
     (labels_from_one, check_generator, {}, "labels"),
     (no_centers, check_generator, {}, "feature centers"),
-    (beta_forgotten, check_generator, {}, "feature means"),
-    (twice_as_wide, check_generator, {}, "feature means"),
     (one_client_too_few, check_generator, {}, "shape"),
     (fixed_seed, check_generator, {}, "new draws"),
     (legacy_seed, check_generator, {}, "same generator"),

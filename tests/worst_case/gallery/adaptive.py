@@ -16,15 +16,3 @@ def polyak_steps_and_distances() -> Problem:
     p.equal_to(step * f.gradient(x).square - 2 * (f.value(x) - f.value(best)), 0)
     p.maximize((x - step * f.gradient(x) - best).square)
     return p
-
-
-@example("adaptive", pepit=0.6694214418, theory=81 / 121)
-def polyak_steps_and_values() -> Problem:
-    """Barre, Taylor, d'Aspremont 2020: ``(g L - 1) (L g (3 - g (L + mu)) - 1)``."""
-    p, step = Problem(), Q(20, 11)
-    f = p.function(mu=Q(1, 10), L=1)
-    best, x = f.minimizer(), p.point()
-    p.at_most(f.value(x) - f.value(best), 1)
-    p.equal_to(f.gradient(x).square - 2 * (2 - step) * (f.value(x) - f.value(best)), 0)
-    p.maximize(f.value(x - step * f.gradient(x)) - f.value(best))
-    return p

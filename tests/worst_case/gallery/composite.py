@@ -8,24 +8,6 @@ from fedtheory.worst_case import Problem
 from tests.worst_case.gallery.examples import begun, example, fast_gradient_weights, near
 
 
-@example("composite", pepit=0.1929148184)
-def accelerated_douglas_rachford() -> Problem:
-    """Patrinos, Stella, Bemporad 2014, whose bound is for quadratics."""
-    p, mu, L, alpha = Problem(), Q(1, 10), 1, Q(9, 10)
-    g, f = p.function(), p.function(mu=mu, L=L)
-    both = f + g
-    best, theta = both.minimizer(), (1 - alpha * L) / (1 + alpha * L)
-    u = begun(p, best + alpha * f.gradient(best))
-    y, w = u, u
-    for i in range(2):
-        x = f.proximal(u, alpha)
-        y = g.proximal(2 * x - u, alpha)
-        before, w = w, u + theta * (y - x)
-        u = w + Q(max(i - 1, 0), i + 2) * (w - before)
-    p.maximize(both.value(y) - both.value(best))
-    return p
-
-
 def accelerated_proximal_gradients(momentum: list[Q]) -> Problem:
     """Write proximal gradient steps of 1/L, L = 1, with these shares of momentum."""
     p = Problem()

@@ -6,23 +6,6 @@ from fedtheory.worst_case import Problem
 from tests.worst_case.gallery.examples import begun, example
 
 
-def halpern_steps(n: int) -> Problem:
-    """Write n steps of a nonexpansive operator, and the squared residual."""
-    p = Problem()
-    T = p.operator(nonexpansive=True)
-    x = first = begun(p, T.fixed_point())
-    for k in range(n):
-        x = Q(1, k + 2) * first + Q(k + 1, k + 2) * T(x)
-    p.maximize((x - T(x)).square)
-    return p
-
-
-@example("fixed points", pepit=0.250000012, theory=1 / 4)
-def halpern() -> Problem:
-    """Lieder 2021: ``4 / (n + 1)^2``."""
-    return halpern_steps(3)
-
-
 def krasnoselskii_mann(shares: list[Q]) -> Problem:
     """Write steps that keep these shares of a point, and the squared half of the residual."""
     p = Problem()

@@ -1,7 +1,6 @@
 """Inexact proximal steps."""
 
 from fractions import Fraction as Q
-from math import sqrt
 
 from fedtheory.worst_case import Problem
 from tests.worst_case.gallery.examples import begun, example
@@ -19,19 +18,4 @@ def partially_inexact_douglas_rachford() -> Problem:
     y = g.proximal(x - step * slope, step)
     p.at_most((x - z + step * slope).square - sigma**2 * (y - z + step * slope).square, 0)
     p.maximize((z + y - x - target).square)
-    return p
-
-
-@example("inexact proximal", pepit=0.0221541092, bound=1.65 / (40 * 2 ** sqrt(1 - 0.65**2)))
-def relatively_inexact_proximal_point() -> Problem:
-    """Barre, Taylor, Bach 2020: at most ``(1 + sigma) / (4 g n^sqrt(1 - sigma^2))``."""
-    p, step, sigma = Problem(), 10, Q(13, 20)
-    f = p.function()
-    best = f.minimizer()
-    x = begun(p, best)
-    for _ in range(2):
-        y = p.point()
-        p.at_most((y - x + step * f.gradient(y)).square - sigma**2 * (y - x).square, 0)
-        x = y
-    p.maximize(f.value(x) - f.value(best))
     return p

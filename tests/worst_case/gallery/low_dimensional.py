@@ -1,6 +1,5 @@
 """Worst cases of low rank, which PEPit searches for; the value is the same."""
 
-from fractions import Fraction as Q
 from typing import Any
 
 from fedtheory.worst_case import Problem
@@ -24,17 +23,6 @@ def alternate_projections() -> Problem:
     for _ in range(3):
         x = other.proximal(one.proximal(x, 1), 1)
     p.maximize((x - one.proximal(x, 1)).square)
-    return p
-
-
-@example("low-dimensional", pepit=0.2679183835)
-def averaged_projections() -> Problem:
-    """Squared distance of both projections after two steps."""
-    p = Problem()
-    one, other, x = two_sets(p)
-    for _ in range(2):
-        x = Q(1, 2) * (one.proximal(x, 1) + other.proximal(x, 1))
-    p.maximize((one.proximal(x, 1) - other.proximal(x, 1)).square)
     return p
 
 

@@ -7,19 +7,6 @@ from fedtheory.worst_case import Problem
 from tests.worst_case.gallery.examples import begun, example
 
 
-@example("monotone", pepit=0.1111111277, theory=1 / 9)
-def accelerated_proximal_point() -> Problem:
-    """Kim 2021: ``R^2 / n^2`` of the last squared residual."""
-    p = Problem()
-    A = p.operator(monotone=True)
-    x = y = before = begun(p, A.zero())
-    for i in range(2):
-        after, share = A.resolvent(y, 2), Q(i, i + 2)
-        before, y, x = y, after + share * (after - x) - share * (x - before), after
-    p.maximize((A.resolvent(y, 2) - y).square)
-    return p
-
-
 @example("monotone", pepit=0.9287706953, theory=0.9287706932298526)
 def douglas_rachford_of_a_lipschitz_operator() -> Problem:
     """Ryu, Taylor, Bergeling, Giselsson 2020, Theorem 4.3; step 1.3 and theta = 0.9."""

@@ -1,22 +1,9 @@
 """Potential functions: PEPit maximizes the growth, 0; here the potential after a step is maximized, from 1."""
 
-from fractions import Fraction as Q
 from typing import Any
 
 from fedtheory.worst_case import Problem
 from tests.worst_case.gallery.examples import example
-
-
-@example("potentials", pepit=1, theory=1)
-def potential_of_gradient_descent() -> Problem:
-    """Bansal and Gupta 2019: ``n (f - f*) + L/2 |x - x*|^2`` does not grow; n = 10."""
-    p, n = Problem(), 10
-    f = p.function(L=1)
-    best, x = f.minimizer(), p.point()
-    y = x - f.gradient(x)
-    p.at_most(n * (f.value(x) - f.value(best)) + Q(1, 2) * (x - best).square, 1)
-    p.maximize((n + 1) * (f.value(y) - f.value(best)) + Q(1, 2) * (y - best).square)
-    return p
 
 
 @example("potentials", pepit=1, theory=1)

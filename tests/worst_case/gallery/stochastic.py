@@ -8,41 +8,6 @@ from fedtheory.worst_case import Problem
 from tests.worst_case.gallery.examples import begun, example
 
 
-@example("stochastic", pepit=0.7187500001, bound=3 / 4)
-def point_saga() -> Problem:
-    """Defazio 2016: a potential shrinks to ``1 / (1 + mu g)`` or less; the step is 1 for n = 2, mu = 1/3."""
-    p, mu, n = Problem(), Q(1, 3), 2
-    f = [p.function(mu=mu, L=1) for _ in range(n)]
-    best, x = (f[0] + f[1]).minimizer(), p.point()
-    stored = [p.vector() for _ in range(n)]
-    off = [1 / (n * mu) * (one.gradient(best) - kept).square for one, kept in zip(f, stored, strict=True)]
-    p.at_most((x - best).square + off[0] + off[1], 1)
-    outcomes = []
-    for i in range(n):
-        y = f[i].proximal(x + stored[i] - Q(1, 2) * (stored[0] + stored[1]), 1)
-        new = 1 / (n * mu) * (f[i].gradient(best) - f[i].gradient(y)).square
-        outcomes.append((y - best).square + new + off[1 - i])
-    p.maximize(p.mean(outcomes))
-    return p
-
-
-@example("stochastic", pepit=1.0000000023, theory=1)
-def random_coordinates() -> Problem:
-    """Taylor and Bach 2019: ``d_t (f - f*) + L/2 |x - x*|^2`` with ``d_t = t h L / d + 1`` does not grow; t = 4."""
-    p = Problem()
-    f = p.function(L=1)
-    best, x, half = f.minimizer(), p.point(), p.vector()
-    rest = f.gradient(x) - half
-    p.equal_to(half @ rest, 0)
-
-    def potential(t: int, x: Any) -> Any:
-        return (Q(t, 2) + 1) * (f.value(x) - f.value(best)) + Q(1, 2) * (x - best).square
-
-    p.at_most(potential(3, x), 1)
-    p.maximize(p.mean([potential(4, x - half), potential(4, x - rest)]))
-    return p
-
-
 @example("stochastic", pepit=0.8347107583, theory=((1 - 2 / 11) ** 2 + 1) / 2)
 def random_coordinates_of_strongly_convex_functions() -> Problem:
     """Taylor and Bach 2019: ``(max((1 - h mu)^2, (1 - h L)^2) + d - 1) / d``."""

@@ -5,34 +5,7 @@ from itertools import product
 from math import sqrt
 
 from fedtheory.worst_case import Problem
-from tests.worst_case.gallery.examples import begun, example, fast_gradient_weights, near, optimized_gradient_weights
-
-
-@example("unconstrained", pepit=0.1666666669, theory=3 / 18)
-def gradient_descent() -> Problem:
-    """Drori and Teboulle 2014: ``L R^2 / (4 n + 2)`` for steps 1/L."""
-    p = Problem()
-    f = p.function(L=3)
-    best = f.minimizer()
-    x = begun(p, best)
-    for _ in range(4):
-        x = x - Q(1, 3) * f.gradient(x)
-    p.maximize(f.value(x) - f.value(best))
-    return p
-
-
-@example("unconstrained", pepit=0.0661069055, bound=1 / (2 * 2.1935**2))
-def fast_gradients() -> Problem:
-    """Beck and Teboulle 2009: at most ``L / (2 t_n^2)``."""
-    p, n = Problem(), 3
-    f, t = p.function(L=1), fast_gradient_weights(n)
-    best = f.minimizer()
-    x = y = begun(p, best)
-    for i in range(n):
-        before, x = x, y - f.gradient(y)
-        y = x + (t[i] - 1) / t[i + 1] * (x - before)
-    p.maximize(f.value(x) - f.value(best))
-    return p
+from tests.worst_case.gallery.examples import begun, example, near, optimized_gradient_weights
 
 
 @example("unconstrained", pepit=0.1317287707, bound=0.25)
@@ -201,17 +174,4 @@ def subgradient_method() -> Problem:
         x = x - Q(1, 4) * f.gradient(x)
         gaps.append(f.value(x) - f.value(best))
     p.maximize(*gaps)
-    return p
-
-
-@example("unconstrained", pepit=0.6561000132, theory=0.9**4)
-def contraction_of_gradient_descent() -> Problem:
-    """Two runs approach each other by ``max(|1 - h mu|, |1 - h L|)`` a step."""
-    p = Problem()
-    f = p.function(mu=Q(1, 10), L=1)
-    y = p.point("other")
-    x = begun(p, y)
-    for _ in range(2):
-        x, y = x - f.gradient(x), y - f.gradient(y)
-    p.maximize((x - y).square)
     return p
