@@ -26,23 +26,6 @@ from fedtheory._support.validate import boolean
 from fedtheory._support.wording import format_pair, truncate
 from fedtheory.theorem.scheme import Scheme
 
-__all__ = [
-    "EXACT_GRADIENTS",
-    "AggregationWeights",
-    "Assumption",
-    "BoundedGradients",
-    "Convex",
-    "HalvingSteps",
-    "Hypothesis",
-    "Noise",
-    "Smooth",
-    "StronglyConvex",
-    "knows",
-    "method_is",
-    "selected_by",
-]
-
-
 Sides = tuple[Any, str, Any]
 
 _HOLDS: Mapping[str, Callable[[Any, Any], Any]] = {

@@ -26,8 +26,6 @@ from fedtheory.theorem import (
 )
 from fedtheory.theorem.symbols import LENGTH, SYMBOLS, Symbol
 
-__all__ = ["PAPER"]
-
 
 def _sequence(name: str, value):
     """Return one nonnegative number per step; exact rationals stay exact."""

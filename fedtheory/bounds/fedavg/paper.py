@@ -19,8 +19,6 @@ from fedtheory.theorem import (
 )
 from fedtheory.theorem.symbols import GRADIENT2, SYMBOLS, Symbol
 
-__all__ = ["PAPER"]
-
 PAPER = Paper(
     key="fedavg",
     title="On the Convergence of FedAvg on Non-IID Data",

@@ -5,8 +5,6 @@ from dataclasses import replace
 from fedtheory.bounds.sgd.paper import PAPER as HETEROGENEITY
 from fedtheory.theorem import COUNT, EXACT_GRADIENTS, NONNEGATIVE, SYMBOLS, Convex, Hypothesis, Paper, Smooth, Symbol
 
-__all__ = ["PAPER"]
-
 PAPER = Paper(
     key="local-gd",
     title="First Analysis of Local GD on Heterogeneous Data",

@@ -17,8 +17,6 @@ from fedtheory.theorem import (
 )
 from fedtheory.theorem.symbols import GRADIENT2, SYMBOLS, Symbol
 
-__all__ = ["PAPER"]
-
 _NOISE = "``E |g_i - grad f_i|^2 <= M |grad f_i|^2 + sigma^2``"
 
 PAPER = Paper(

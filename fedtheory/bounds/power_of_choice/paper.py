@@ -22,8 +22,6 @@ from fedtheory.theorem import (
 )
 from fedtheory.theorem.symbols import LENGTH, SYMBOLS, Symbol
 
-__all__ = ["PAPER"]
-
 
 def _entries(name: str, value):
     """Return nonnegative numbers; a sequence of exact rationals stays exact."""
