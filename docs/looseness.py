@@ -290,10 +290,10 @@ CASES = (
     ),
     Case(
         sc.sampled_round,
-        r"1 of 5 clients, $\tau = 2$, $\tau\eta = \frac1{10}$, $\omega = 5$, $C = 1$",
+        r"1 of 5 clients, $\tau = 2$, $\tau\eta = \frac1{10}$, $\omega = 5$, $C = \sigma^2 = 1$",
         CLASS_OF_CURVATURES
         | {"distance2": Q(1), "variate_error2": Q(1), "control_weight": Q(5), "step_size": Q(1, 20), "local_steps": 2}
-        | {"num_clients": 5, "num_selected": 1},
+        | {"num_clients": 5, "num_selected": 1, "sigma2": Q(1)},
     ),
     *(
         Case(

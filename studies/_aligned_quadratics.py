@@ -128,7 +128,7 @@ def measurements(setting: Setting, threshold: Any) -> dict[str, Any]:
     seed = np.random.SeedSequence([config.seed, 1])
     replicates = {"gradient_noise": config.gradient_noise, "num_replicates": config.num_replicates}
     trajectory = ft.fedavg(aligned.federation, strategy, **run_of, **replicates, rng=seed)
-    found = ft.engine.inclusions(aligned, strategy, trajectory)
+    found = ft.exact.inclusions(aligned, strategy, trajectory)
     theta, rho = _alignment_terms(setting, found)
     printed_theta, printed_rho = _alignment_terms(setting, found, first_step=1)
     silent = ft.fedavg(aligned.federation, strategy, **run_of)
@@ -139,7 +139,7 @@ def measurements(setting: Setting, threshold: Any) -> dict[str, Any]:
         "bound": _bounds(setting, found, (theta[1], rho[1]), (printed_theta[1], printed_rho[1])),
         "num_included": found.included[..., ~aligned.priority].sum(axis=-1).mean(axis=0),
         "noise_free": silent.gap[0, -1],
-        **_floor(setting, ft.engine.inclusions(aligned, strategy, silent).included[0, -1], strategy),
+        **_floor(setting, ft.exact.inclusions(aligned, strategy, silent).included[0, -1], strategy),
     }
 
 

@@ -170,7 +170,7 @@ def _on_digits(config: Any, data: Any, scenario: Scenario, eps: float, seed: Any
         config, ft.SoftmaxFederation(data), scenario, eps, seed, batch_size=config.small_batch_size,
         record=("loss", "models", "selected", "coefficients"),
     )  # fmt: skip
-    found = ft.engine.inclusions(aligned, strategy, run, with_gaps=False)
+    found = ft.exact.inclusions(aligned, strategy, run, with_gaps=False)
     included, willing = found.included[0], found.willing[0]
     return {
         "loss": run.loss[0, ::warmup],

@@ -40,6 +40,7 @@ ROWS = (
     Row("scaffnew_stochastic", "Scaffnew with noise", lambda given: given["potential"]),
     Row("field_guide", "local steps, field guide", of_gap),
     Row("ef21", "EF21", lambda given: given["potential"]),
+    Row("ef21_smooth", "EF21, smooth losses"),
     Row("fedlin", "FedLin", lambda given: given["distance2"]),
     Row("fedsplit", "FedSplit", lambda given: given["distance2"]),
     Row("optimal_client_sampling", "Optimal Client Sampling", lambda given: given["distance2"]),

@@ -120,16 +120,12 @@ def test_shares_at_the_ends_are_exact():
     np.testing.assert_allclose(gone, [0.5, 3e-18], rtol=1e-15)
 
 
-def test_logarithms_sums_and_means_keep_the_bound():
+def test_sums_and_means_keep_the_bound():
     values = np.array([0.1, 1e16, -1e16, 0.7])
     exact = sum(map(Q, values.tolist()), start=Q(0))
     rounded = total(Rounded.of(values))
     assert abs(Q(float(rounded.value)) - exact) <= Q(float(rounded.error))
     assert abs(Q(float(mean(Rounded.of(values)).value)) - exact / 4) <= Q(float(mean(Rounded.of(values)).error))
-    root = Rounded(4.0, 0.5) ** 0.5
-    assert float(root.error) >= 2 - math.sqrt(3.5) > math.sqrt(4.5) - 2
-    log = Rounded(2.0, 0.25).through(np.log)
-    assert float(log.error) >= math.log(2) - math.log(1.75) > math.log(2.25) - math.log(2)
 
 
 def test_of_two_numbers_the_one_that_is_surely_larger_keeps_its_own_error():

@@ -6,7 +6,6 @@ from fractions import Fraction as Q
 
 import numpy as np
 import pytest
-from numba import njit
 
 import fedtheory as ft
 from fedtheory.bounds import power_of_choice as poc
@@ -60,28 +59,6 @@ def test_a_run_has_the_strategy_of_one_s_own_that_it_was_called_with() -> None:
     given = for_run(poc.fixed_step_gap, run)
     assert given == for_run(poc.fixed_step_gap, run, Own(2))
     assert given == for_run(poc.fixed_step_gap, fed, Own(2), num_rounds=5, step_size=1e-3)
-
-
-def reads_losses(round_index, table, memory, weights, candidates, losses, rng, chosen):
-    chosen[:] = candidates[np.argsort(losses)[: chosen.size]]
-    return chosen.size
-
-
-@dataclass(frozen=True)
-class Unasked:
-    """Reads losses for which nobody was asked; its rule is compiled, or plain Python."""
-
-    is_compiled: bool
-
-    def rules(self, weights, num_rounds):
-        return ft.selection.Rules(select=njit(reads_losses) if self.is_compiled else reads_losses, max_selected=2)
-
-
-@pytest.mark.parametrize("is_compiled", [True, False])
-def test_a_rule_that_reads_losses_without_asking_is_told_of_propose(is_compiled: bool) -> None:
-    fed = ft.datasets.power_of_choice_quadratics(num_clients=6, rng=0)
-    with pytest.raises(ValueError, match=r"no rule propose.* give Rules propose= and max_candidates="):
-        ft.fedavg(fed, Unasked(is_compiled), num_rounds=3, step_size=0.01)
 
 
 class Bare:

@@ -227,7 +227,8 @@ METADATA: dict[str, tuple[Any, str]] = {
     "another folder": ({"files": {"../own": "0"}}, "which lists a file outside of the folder"),
     "a drive": ({"files": {"C:own": "0"}}, "which lists a file outside of the folder"),
     "no data": ({"files": {}}, "which does not list data.nc"),
-    "seconds in a list": ({"seconds": []}, "which does not say what was run"),
+    "seconds in words": ({"seconds": {"run": "1"}}, "which does not say what was run"),
+    "versions in a list": ({"surroundings": []}, "which does not say what was run"),
 }
 
 
@@ -259,7 +260,8 @@ def test_a_file_that_is_no_plain_one_is_refused_in_one_sentence(bare, capsys, ki
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
-TABLES = {"table": [b"[]", b'{"rows": 3}', b'{"rows": [3]}'], "findings": [b'{"a": 3}', b'{"a": {"holds": 1}}'],
+TABLES = {"table": [b"[]", b'{"rows": 3}', b'{"rows": [3]}', b'{"rows": [{"a": [1]}]}', b'{"rows": [], "title": 3}'],
+          "findings": [b'{"a": 3}', b'{"a": {"sentence": "", "holds": 1, "detail": ""}}', b'{"a": {"holds": 1}}'],
           "data": [b"", b"\x89HDF\r\n\x1a\n", b"CDF\x02"]}  # fmt: skip
 
 

@@ -101,9 +101,7 @@ _SMOOTH_LAWS = _LAWS | {
     assumes=(*_ASSUMES, _STEPS),
     schemes=FULL_PARTICIPATION,
     options=("method",),
-    worst_case=WorstCaseProblem(
-        _solve, _SMOOTH_LAWS, 1.1, "the last memories in the bound have no effect on the gradients", num_draws=20
-    ),
+    worst_case=WorstCaseProblem(_solve, _SMOOTH_LAWS, num_draws=20),
 )
 def average_gradient(num_rounds, *, step_size, L, client_L, compression_error, initial_gap, memory_error2):
     r"""Bound on ``1/T sum_{t<T} E |grad F(w_t)|^2``, as in the theorem but for longer steps; no F_k need be convex.

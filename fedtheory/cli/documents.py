@@ -1,35 +1,16 @@
-"""Output of commands: progress, a header for JSON, and names and texts in two columns."""
+"""Output of commands: progress, and names and texts in two columns."""
 
 import contextlib
-import datetime as dt
-import os
-import platform
 from collections import deque
 from collections.abc import Generator, Iterable
 from typing import Any, TypeVar
 
-from fedtheory import __version__
 from fedtheory._support.console import say
 from fedtheory._support.progress import followed
 
-__all__ = ["collected", "document", "write_pairs"]
+__all__ = ["collected", "write_pairs"]
 
 T = TypeVar("T")
-
-
-def document(**content: Any) -> dict[str, Any]:
-    """Add version, date and machine to the results of a command."""
-    return {
-        "fedtheory": __version__,
-        "date": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-        "machine": {
-            "platform": platform.platform(),
-            "processor": platform.machine(),
-            "num_processors": os.cpu_count(),
-            "python": platform.python_version(),
-        },
-        **content,
-    }
 
 
 def write_pairs(pairs: Iterable[tuple[str, str]]) -> None:

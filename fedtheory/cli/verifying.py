@@ -1,14 +1,18 @@
 """``verify``: verdicts on claims."""
 
 import argparse
+import datetime as dt
+import os
+import platform
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from fedtheory import __version__
 from fedtheory._storage.files import deliver, json_bytes
 from fedtheory._support.console import say, show_table, warn
 from fedtheory.claims.catalogue import select_claims
-from fedtheory.cli.documents import collected, document
+from fedtheory.cli.documents import collected
 from fedtheory.cli.hunting import complain
 from fedtheory.cli.refusals import mention_processors, refuse, refuse_below, refuse_unless_new
 from fedtheory.verification.records import numeric, rows
@@ -57,14 +61,20 @@ def _refuse_wrong_values(arguments: argparse.Namespace) -> None:
 
 def _show(verdicts: Sequence[Verdict], arguments: argparse.Namespace, *, ended_early: bool) -> None:
     found = rows(verdicts)
-    content = document(
-        seed=arguments.seed,
-        budget=arguments.budget,
-        instances=arguments.instances,
-        interrupted=ended_early,
-        expected_false_alarms=sum(row["risk"] for row in found),
-        verdicts=[numeric(row) for row in found],
-    )
+    content = {
+        "fedtheory": __version__,
+        "date": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        "machine": {
+            "platform": platform.platform(), "processor": platform.machine(), "num_processors": os.cpu_count(),
+            "python": platform.python_version(),
+        },
+        "seed": arguments.seed,
+        "budget": arguments.budget,
+        "instances": arguments.instances,
+        "interrupted": ended_early,
+        "expected_false_alarms": sum(row["risk"] for row in found),
+        "verdicts": [numeric(row) for row in found],
+    }  # fmt: skip
     if arguments.report is not None:
         others = ("machine", "verdicts", "expected_false_alarms")  # the summary of the page contains the false alarms
         header = {

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 import fedtheory as ft
 from fedtheory._support.console import say
 from fedtheory._support.progress import reported
@@ -27,14 +29,15 @@ def warm_up(arguments: argparse.Namespace) -> int:  # noqa: ARG001
 
 def _calls() -> Iterator[Callable[[], Any]]:
     methods, quadratics = ft.methods, _quadratics()
-    for fed in (*quadratics, *_sampled()):
+    data = _samples()
+    for fed in (*quadratics, ft.SoftmaxFederation(data, l2=0.1), ft.PerceptronFederation(data, hidden=(3,))):
         yield partial(_run, fed, ft.selection.PowerOfChoice(2, 3))
     for strategy in _strategies():
         yield partial(_run, quadratics[0], strategy)
     priority = (True, True, False, False, False, False)
     matched = ft.selection.LossMatching(priority, (0.5,) * _CLIENTS, 1.5)
     yield partial(_run, ft.federation.prioritize(quadratics[0], priority).federation, matched)
-    valued = ft.SoftmaxFederation(_samples(), l2=0.1)
+    valued = ft.SoftmaxFederation(data, l2=0.1)
     yield partial(_run, valued, ft.selection.GreedyShapley(2), validation=valued)
     for method in (
         methods.Scaffold(), methods.Scaffnew(0.5), methods.FedNova(), methods.EF21(methods.TopK(1)),
@@ -59,8 +62,6 @@ def _run(fed: Any, strategy: Any, **options: Any) -> None:
 
 
 def _quadratics() -> list[Any]:
-    import numpy as np
-
     centers, weights = np.arange(2.0 * _CLIENTS).reshape(_CLIENTS, 2), np.full(_CLIENTS, 1 / _CLIENTS)
     matrices = np.tile([[2.0, 1.0], [1.0, 3.0]], (_CLIENTS, 1, 1))
     curvatures = [np.arange(1.0, _CLIENTS + 1), np.ones((_CLIENTS, 2)) + centers, matrices]
@@ -68,15 +69,8 @@ def _quadratics() -> list[Any]:
 
 
 def _samples() -> Any:
-    import numpy as np
-
     rng = np.random.default_rng(0)
     return ft.federation.FederatedData.from_clients([(rng.normal(size=(6, 3)), [0, 1, 2, 0, 1, 2])] * _CLIENTS)
-
-
-def _sampled() -> list[Any]:
-    data = _samples()
-    return [ft.SoftmaxFederation(data, l2=0.1), ft.PerceptronFederation(data, hidden=(3,))]
 
 
 def _strategies() -> list[Any]:

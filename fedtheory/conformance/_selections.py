@@ -5,7 +5,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -70,13 +70,6 @@ def clients_in(answer: object, case: Case) -> Selection:
     return chosen
 
 
-class Present(NamedTuple):
-    """The available clients of a round: weights as the rules see them, and a mask."""
-
-    weights: Array
-    mask: Mask
-
-
 def of_strategy(strategy: Strategy, case: Case) -> Draw:
     """Return the draw of a strategy's first round, with the losses of the case."""
     play = played(strategy, case)
@@ -90,21 +83,22 @@ def played(strategy: Strategy, case: Case) -> Callable[[np.random.Generator], Pl
         updates = np.minimum(np.sqrt(np.abs(case.losses)), 1e9)[:, None]
 
     def first_round(rng: np.random.Generator) -> Played:
-        there = _attend(rules, case, rng)
+        present, weights = _attend(rules, case, rng)
         memory = rules.memory.copy()
-        round_ = play_round(rules, memory, there.weights, 0, rng, case.losses.__getitem__, updates.__getitem__)
-        here = there.mask[round_.chosen]
+        round_ = play_round(rules, memory, weights, 0, rng, case.losses.__getitem__, updates.__getitem__)
+        here = present[round_.chosen]
         return round_._replace(chosen=round_.chosen[here], coefficients=round_.coefficients[here])
 
     return lambda rng: ask(first_round, rng, case=case.given)
 
 
-def _attend(rules: Rules, case: Case, rng: np.random.Generator) -> Present:
+def _attend(rules: Rules, case: Case, rng: np.random.Generator) -> tuple[Mask, Array]:
+    """Return the mask of the available clients, and the weights as the rules see them."""
     mask, weights = np.ones(case.num_clients, dtype=bool), np.empty(case.num_clients)
     if rules.attend is not None:
         rules.attend(0, rules.attend_table, rules.attend_memory.copy(), rng, mask)
     update_weights(mask, case.weights, weights)
-    return Present(weights, mask)
+    return mask, weights
 
 
 _NUM_SEEDS = 40

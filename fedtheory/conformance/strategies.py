@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -114,6 +114,7 @@ def _sizes(law: Law[Any] | None, num_selected: int | None) -> frozenset[int] | N
     return None if law is None else frozenset(map(len, law))
 
 
+Rounds = Callable[[np.random.Generator, int], Array]
 _NUM_CLIENTS = 6
 _CHANGED = " (num_clients= of check_strategy changes their number)"
 _FIRST = 125
@@ -164,7 +165,7 @@ def _inclusion(subject: Subject, some: list[Case], num_draws: int, seeds: np.ran
             return np.bincount(play.chosen, minlength=size).astype(np.float64)
 
         found = _sampled(
-            _Rounds(subject, case, copies),
+            partial(_measured, subject, case, copies),
             p,
             np.full(p.size, subject.most_copies(p)),
             num_draws,
@@ -184,8 +185,8 @@ def _moments(subject: Subject, some: list[Case], num_draws: int, seeds: np.rando
         if law is None:
             continue
         names, expected = _expected(law, case)
-        rounds = _Rounds(subject, case, partial(_statistics, case.num_clients, len(names)))
-        seen = rounds.drawn(np.random.default_rng(seeds.spawn(1)[0]), _FIRST)
+        rounds: Rounds = partial(_measured, subject, case, partial(_statistics, case.num_clients, len(names)))
+        seen = rounds(np.random.default_rng(seeds.spawn(1)[0]), _FIRST)
         upper = np.maximum(_largest(seen, case.num_clients), expected)
         found = _sampled(rounds, expected, upper, num_draws, seeds, level / len(some))
         if found is not None:
@@ -245,35 +246,29 @@ def _asked(method: Callable[..., Any], case: Case, *arguments: Any) -> Any:
 
 
 def _numbers(name: str, value: Any, case: Case) -> Array:
-    given: Array = np.asarray(value, dtype=np.float64)
-    if given.shape != (case.num_clients,) or not np.isfinite(given).all() or (given < 0).any():
-        raise Failed(
-            f"{name} must be {case.num_clients} finite numbers, at least 0, got {given.tolist()}", **case.given
-        )
+    given = np.asarray(value, dtype=np.float64)
+    if given.shape != (case.num_clients,) or not (np.isfinite(given) & (given >= 0)).all():
+        sentence = f"{name} must be {case.num_clients} finite numbers, at least 0, got {given.tolist()}"
+        raise Failed(sentence, **case.given)
     return given
 
 
-class _Rounds(NamedTuple):
-    """First rounds of a strategy, and the statistics measured in each."""
-
-    subject: Subject
-    case: Case
-    measure: Callable[[Played], Array]
-
-    def drawn(self, rng: np.random.Generator, size: int) -> Array:
-        """Measure some rounds, shape (size, statistics)."""
-        play = played(self.subject.strategy, self.case)
-        return np.array([self.measure(play(rng)) for _ in range(size)])
+def _measured(
+    subject: Subject, case: Case, measure: Callable[[Played], Array], rng: np.random.Generator, size: int
+) -> Array:
+    """Measure first rounds of a strategy, shape (size, statistics)."""
+    play = played(subject.strategy, case)
+    return np.array([measure(play(rng)) for _ in range(size)])
 
 
 def _sampled(
-    rounds: _Rounds, expected: Array, upper: Array, num_draws: int, seeds: np.random.SeedSequence, level: float
+    rounds: Rounds, expected: Array, upper: Array, num_draws: int, seeds: np.random.SeedSequence, level: float
 ) -> tuple[int, float, int] | None:
     """Compare means with expectations: None, or the index, mean and number of rounds of the clearest difference."""
     rng = np.random.default_rng(seeds.spawn(1)[0])
     seen = np.empty((0, expected.size))
     for size in grown(num_draws):
-        seen = np.concatenate([seen, rounds.drawn(rng, size)])
+        seen = np.concatenate([seen, rounds(rng, size)])
         beyond = np.flatnonzero((seen.max(axis=0) > upper) | (expected > upper * (1 + 1e-9)))
         columns = zip(np.minimum(seen, upper).T, np.minimum(expected, upper), upper, strict=True)
         evidence = np.array([against_mean(x, mean, 0.0, limit) for x, mean, limit in columns])

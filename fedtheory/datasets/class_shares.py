@@ -76,6 +76,8 @@ def class_shares_partition(
     Dirichlet law over the classes; ``D = min_j count_j / sum_i q_i p_ij``. Sizes and shares are drawn again, at most
     10,000 times, until every client has ``min_samples``. Unlike in ``power_law_partition``, some samples are not
     assigned, and every client keeps its shares. The result is K arrays of row numbers, increasing and disjoint.
+    Source: GreedyFed (Singhal, Pandey, Popovski 2024), Section IV and the authors' public code, with the concentrations
+    1e-4, 0.1 and 100.
 
     Parameters
     ----------
@@ -87,11 +89,6 @@ def class_shares_partition(
         Whether to draw the shares like libraries that normalize gamma variables of at least 2^-1022. This is an error
         that published tables contain: at the concentration 1e-4 about half of the clients get *equal shares of all
         classes* instead of one class. It is negligible for concentrations from 0.1.
-
-    Notes
-    -----
-    GreedyFed (Singhal, Pandey, Popovski 2024), Section IV and the authors' public code, with the concentrations 1e-4,
-    0.1 and 100.
 
     Examples
     --------
@@ -108,7 +105,11 @@ def class_shares_partition(
     classes, counts = np.unique(y, return_counts=True)
     for _ in range(_MOST_DRAWS):
         sizes = (1.0 - draw.random(num_clients)) ** (1 / 3)
-        dealt = _dealt(counts, sizes / sizes.sum(), _shares(draw, concentration, num_clients, classes.size, underflow))
+        if underflow:
+            shares = underflowing_shares(draw, concentration, num_clients, classes.size)
+        else:
+            shares = draw.dirichlet(np.full(classes.size, concentration), num_clients)
+        dealt = _dealt(counts, sizes / sizes.sum(), shares)
         if dealt.sum(axis=1).min() >= min_samples:
             break
     else:
@@ -141,14 +142,6 @@ def underflow_probability(concentration: float, num_shares: int, smallest: float
         message = f"smallest must be at most 2^-64, where the law is a power, got {x}"
         raise ValueError(message)
     return math.exp(num_shares * (shape * math.log(x) - math.lgamma(1 + shape)))
-
-
-def _shares(
-    draw: np.random.Generator, concentration: float, num_clients: int, num_classes: int, underflow: bool
-) -> Array:
-    if underflow:
-        return underflowing_shares(draw, concentration, num_clients, num_classes)
-    return draw.dirichlet(np.full(num_classes, concentration), num_clients)
 
 
 def _dealt(counts: Labels, sizes: Array, shares: Array) -> Labels:

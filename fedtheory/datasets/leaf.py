@@ -6,7 +6,7 @@ with a row of numbers per sample. Nothing is downloaded, and invalid files are r
 """
 
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,9 +18,6 @@ from fedtheory.federation.client_data import FederatedData
 __all__ = ["read_leaf"]
 
 _LARGEST_LABEL = 10**6
-
-
-_Pair = tuple[Any, Any]
 
 
 class _Samples(NamedTuple):
@@ -64,22 +61,12 @@ def read_leaf(folder: str | Path, *, num_classes: int | None = None) -> Federate
             raise _broken(samples.file, f"hold a sample of each user, got none for {user!r}")
     nothing = np.empty((0, width)), np.empty(0)
     held_out = [_pair(test[user]) if user in test and test[user].labels.size else nothing for user in train]
-    common = [_pair(test[user]) for user in others if test[user].labels.size]
-    return _with_common_test(map(_pair, train.values()), held_out, common, num_classes)
-
-
-def _with_common_test(
-    train: Iterable[_Pair], held_out: Sequence[_Pair], common: Sequence[_Pair], num_classes: int | None
-) -> FederatedData:
-    """Return clients with their held-out samples, and a common test set."""
-    data = FederatedData.from_clients([*train], test=held_out, num_classes=num_classes)
-    if not common:
-        return data
-    features, labels = (np.concatenate(parts) for parts in zip(*common, strict=True))
-    return FederatedData(
-        data.features, data.labels, data.offsets, num_classes or max(data.num_classes, 1 + int(labels.max())),
-        np.concatenate([data.test_features, features]), np.concatenate([data.test_labels, labels.astype(np.int64)]),
-        data.test_offsets,
+    data = FederatedData.from_clients(list(map(_pair, train.values())), test=held_out, num_classes=num_classes)
+    common = [test[user] for user in others if test[user].labels.size]
+    return replace(
+        data, num_classes=num_classes,  # type: ignore[arg-type] # None stands for the number of all labels
+        test_features=np.concatenate([data.test_features, *(samples.features for samples in common)]),
+        test_labels=np.concatenate([data.test_labels, *(samples.labels for samples in common)]),
     )  # fmt: skip
 
 

@@ -19,13 +19,9 @@ from fedtheory.federation.client_data import FederatedData, Labels
 from fedtheory.federation.sampled import checked_data
 
 __all__ = [
-    "capped_dirichlet_partition",
-    "dirichlet_partition",
-    "heterogeneity",
-    "partition_from_counts",
-    "power_law_partition",
-    "shard_partition",
-]
+    "capped_dirichlet_partition", "dirichlet_partition", "heterogeneity", "partition_from_counts",
+    "power_law_partition", "shard_partition",
+]  # fmt: skip
 
 
 def dirichlet_partition(

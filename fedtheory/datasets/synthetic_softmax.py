@@ -53,6 +53,8 @@ def synthetic(
 ) -> FederatedData:
     """Synthetic(alpha, beta) as labeled samples of ``num_clients`` clients.
 
+    Source: Cho, Wang, Joshi (2020), section 5 and Appendix F, after Sahu et al. (2019), section 5.1.
+
     Parameters
     ----------
     alpha, beta
@@ -70,10 +72,6 @@ def synthetic(
         standard normal, at most ``max_samples``, by default unlimited.
     test_fraction
         Share of held-out samples.
-
-    Notes
-    -----
-    Cho, Wang, Joshi (2020), section 5 and Appendix F, after Sahu et al. (2019), section 5.1.
 
     Examples
     --------
@@ -108,7 +106,8 @@ def clients_of(
     models = u[:, None, None] + _per_client(streams["models"], (num_clients, num_classes, num_features))
     biases = u[:, None] + _per_client(streams["biases"], (num_clients, num_classes))
     centers = B[:, None] + _per_client(streams["centers"], (num_clients, num_features))
-    return SyntheticClients(u, B, models, biases, centers, scales_of(num_features), sizes)
+    scales = np.arange(1, num_features + 1, dtype=np.float64) ** (-_FEATURE_DECAY / 2)
+    return SyntheticClients(u, B, models, biases, centers, scales, sizes)
 
 
 def _samples(clients: SyntheticClients, k: int, rng: np.random.Generator) -> tuple[Array, Labels]:
@@ -117,12 +116,6 @@ def _samples(clients: SyntheticClients, k: int, rng: np.random.Generator) -> tup
     logits = x @ clients.models[k].T + clients.biases[k]
     # Softmax preserves the order of its arguments.
     return x, np.argmax(logits, axis=1)
-
-
-def scales_of(num_features: int) -> Array:
-    """Return the standard deviations of the features, shape (f,)."""
-    scales: Array = np.arange(1, num_features + 1, dtype=np.float64) ** (-_FEATURE_DECAY / 2)
-    return scales
 
 
 def spread_of(name: str, value: Any, dispersion: str) -> float:

@@ -8,7 +8,6 @@ from fedtheory.engine.contract import LocalWork as LocalWork
 from fedtheory.engine.families import layout as layout
 from fedtheory.engine.heterogeneity import Stragglers as Stragglers
 from fedtheory.engine.heterogeneity import privacy_noise as privacy_noise
-from fedtheory.engine.inclusion import inclusions as inclusions
 from fedtheory.engine.local_steps import begin as begin
 from fedtheory.engine.local_steps import descend as descend
 from fedtheory.engine.local_steps import finish as finish

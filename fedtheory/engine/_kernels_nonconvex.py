@@ -10,10 +10,8 @@ import numpy as np
 from fedtheory._support.jit import compiled
 from fedtheory._support.validate import Array
 from fedtheory.engine.contract import Family, LocalWork, refuse_batches
-from fedtheory.engine.local_steps import begin, descend, finish
+from fedtheory.engine.local_steps import train_clients
 from fedtheory.federation.nonconvex import NonconvexFederation
-
-__all__ = ["NonconvexArrays", "nonconvex_family"]
 
 
 class NonconvexArrays(NamedTuple):
@@ -51,18 +49,18 @@ def _losses(problem, model, candidates, batch_size, rng, losses):
 
 
 @compiled
+def _write_gradient(problem, k, model, slope):
+    for j in range(model.size):
+        root = 1.0 + model[j] * model[j]
+        slope[j] = problem.amplitudes[j] * 2.0 * model[j] / (root * root) + problem.tilts[k, j]
+
+
+@compiled
 def _train(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses):
-    for i in range(chosen.size):
-        k, model, total = chosen[i], updates[i], 0.0
-        begin(server_model, velocity, model)
-        for s in range(step_sizes.size):
-            total += _loss(problem, k, model) if work.track_losses else 0.0
-            for j in range(model.size):
-                root = 1.0 + model[j] * model[j]
-                slope[j] = problem.amplitudes[j] * 2.0 * model[j] / (root * root) + problem.tilts[k, j]
-            descend(slope, step_sizes[s], work, rng, server_model, velocity, model)
-        finish(server_model, model)
-        mean_losses[i] = total / step_sizes.size
+    train_clients(
+        _loss, _write_gradient, problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates,
+        mean_losses,
+    )  # fmt: skip
 
 
 @compiled

@@ -14,10 +14,8 @@ from fedtheory._support.progress import announced
 from fedtheory._support.validate import Array
 from fedtheory.engine.contract import Family, LocalWork, refuse_batches
 from fedtheory.engine.faults import reason
-from fedtheory.engine.local_steps import begin, descend, finish
+from fedtheory.engine.local_steps import train_clients
 from fedtheory.federation.own_losses import LossFederation
-
-__all__ = ["OwnArrays", "own_family"]
 
 
 class OwnArrays(NamedTuple):
@@ -65,16 +63,19 @@ def _kernels(loss: Any, gradient: Any) -> tuple[Any, Any, Any]:
             losses[j] = loss(problem.data, candidates[j], model)
 
     @_compiled
+    def loss_of(problem, k, model):
+        return loss(problem.data, k, model)
+
+    @_compiled
+    def write_gradient(problem, k, model, slope):
+        slope[:] = gradient(problem.data, k, model)
+
+    @_compiled
     def train(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses):
-        for c in range(chosen.size):
-            model, total = updates[c], 0.0
-            begin(server_model, velocity, model)
-            for s in range(step_sizes.size):
-                total += loss(problem.data, chosen[c], model) if work.track_losses else 0.0
-                slope[:] = gradient(problem.data, chosen[c], model)
-                descend(slope, step_sizes[s], work, rng, server_model, velocity, model)
-            finish(server_model, model)
-            mean_losses[c] = total / step_sizes.size
+        train_clients(
+            loss_of, write_gradient, problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates,
+            mean_losses,
+        )  # fmt: skip
 
     @_compiled
     def objective(problem, model):

@@ -7,8 +7,6 @@ Numba vectorizes the innermost loop, over the columns of both factors. At these 
 
 from fedtheory._support.jit import compiled_with_reordering
 
-__all__ = ["LANES", "ROWS", "add_products", "write_inner_products"]
-
 # Columns are padded to a multiple of LANES, rows of matrices to a multiple of ROWS, the height of a block.
 LANES, ROWS = 8, 5
 

@@ -12,8 +12,6 @@ from fedtheory.engine.contract import RECORDS
 if TYPE_CHECKING:
     from xarray import Dataset
 
-__all__ = ["read", "write"]
-
 _NEEDED = ("round", "counts", "diverged_at", "config")
 _FORM = "fedtheory run 4"
 

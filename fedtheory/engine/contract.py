@@ -6,10 +6,14 @@ from the entries. To add a slot or a record, add an entry to a table and a line 
 """
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
+import numba
 import numpy as np
+from numba import types
 
 from fedtheory._support.validate import Array
 from fedtheory.methods.rules import METHOD_ARGUMENTS, METHOD_RULES
@@ -69,13 +73,7 @@ class Family:
 
     def own_arrays(self) -> Any:
         """Return the arrays for one replicate."""
-        return self.arrays._replace(**{name: _copy(getattr(self.arrays, name)) for name in self.private})
-
-
-def _copy(part: Any) -> Any:
-    if isinstance(part, np.ndarray):
-        return part.copy()
-    return part._make(map(_copy, part)) if isinstance(part, tuple) else part  # type: ignore[attr-defined]
+        return self.arrays._replace(**{name: deepcopy(getattr(self.arrays, name)) for name in self.private})
 
 
 ARGUMENTS = {
@@ -83,9 +81,7 @@ ARGUMENTS = {
     **METHOD_ARGUMENTS,
     "problem": Argument("problem", (), "the arrays of the family"),
     "batch_size": Argument(
-        "int64",
-        (),
-        "samples of the mini-batch that estimates a loss, at most those of the client; 0 stands for all samples",
+        "int64", (), "samples of the mini-batch that estimates a loss, at most those of the client; 0 stands for all"
     ),
     "step_sizes": Argument("float64", ("L",), "step sizes of the local steps"),
     "work": Argument("work", (), "the ``LocalWork``: noise, FedProx weight, momentum, batches"),
@@ -95,23 +91,18 @@ ARGUMENTS = {
 
 KERNELS = {
     "losses": Slot(
-        ("problem", "model", "candidates", "batch_size", "rng", "losses"),
-        ("losses",),
-        "void",
+        ("problem", "model", "candidates", "batch_size", "rng", "losses"), ("losses",), "void",
         "evaluates the candidates' losses",
     ),
     "train": Slot(
         ("problem", "chosen", "server_model", "step_sizes", "work", "rng", "velocity", "slope", "updates",
          "mean_losses"),
-        ("velocity", "slope", "updates", "mean_losses"),
-        "void",
+        ("velocity", "slope", "updates", "mean_losses"), "void",
         "runs the local steps of the chosen; mean losses are needed if ``work.track_losses``",
     ),
     "excess": Slot(("problem", "model"), (), "float64", "returns F(w) minus the family's reference"),
     "mistakes": Slot(
-        ("problem", "model", "candidates", "batch_size", "rng", "losses"),
-        ("losses",),
-        "void",
+        ("problem", "model", "candidates", "batch_size", "rng", "losses"), ("losses",), "void",
         "evaluates shares of misclassified samples; None without classes",
     ),
 }  # fmt: skip
@@ -119,6 +110,27 @@ KERNELS = {
 # Slots of strategies and methods, compiled or in plain Python.
 PLUGGED = {**RULES, **METHOD_RULES}
 SLOTS = {**KERNELS, **PLUGGED}
+
+
+def function_type(name: str, problem: Any = None) -> Any:
+    """Return numba's type of what fills a slot, so that the loop is compiled for a layout of arrays, not for a rule."""
+    return types.FunctionType(signature_of(name, problem))
+
+
+@lru_cache(maxsize=256)
+def signature_of(name: str, problem: Any = None) -> Any:
+    """Return numba's signature of a slot for the type of a problem's arrays; only what the slot writes is writable."""
+    slot, work = SLOTS[name], LocalWork(0.0, 0.0, 0.0, 0.0, 0, by_epoch=False, track_losses=False)
+    kinds = {
+        "int64": types.int64, "float64": types.float64, "bool": types.boolean, "void": types.void, "problem": problem,
+        "generator": numba.typeof(np.random.default_rng(0)), "work": numba.typeof(work),
+    }  # fmt: skip
+
+    def type_of(argument: str) -> Any:
+        kind, shape = kinds[ARGUMENTS[argument].kind], ARGUMENTS[argument].shape
+        return types.Array(kind, len(shape), "C", readonly=argument not in slot.writes) if shape else kind
+
+    return kinds[slot.returns](*map(type_of, slot.arguments))
 
 
 Recorded = Literal[

@@ -91,7 +91,10 @@ def _run_all(run: _Run, num_threads: int, report: Callable[[int], None], *, wake
         for thread in threads:
             thread.start()
         while count:
-            message = _next_message(messages, _POLL if wakes else None)
+            try:
+                message = messages.get(timeout=_POLL if wakes else None)
+            except Empty:
+                message = 0
             if isinstance(message, BaseException):
                 raise message
             if message is None:
@@ -105,13 +108,6 @@ def _run_all(run: _Run, num_threads: int, report: Callable[[int], None], *, wake
         for thread in threads:
             if thread.ident is not None:  # Ctrl-C can come before the thread is started
                 thread.join()
-
-
-def _next_message(messages: SimpleQueue[Any], look: float | None) -> Any:
-    try:
-        return messages.get(timeout=look)
-    except Empty:
-        return 0
 
 
 def _run_parts(run: _Run, worker: Worker | None, parts: Iterator[range], messages: SimpleQueue[Any]) -> None:

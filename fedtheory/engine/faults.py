@@ -34,10 +34,16 @@ def reason(error: Exception) -> str:
     return f'{said} (File "{place[1]}", line {place[2]})' if place else said
 
 
-def fault(job: Any, state: Any, num_present: int) -> str:
-    """Return the error message for the rule that stopped the loop."""
+def fault(job: Any, state: Any, *, is_short: bool) -> str:
+    """Return the error message for the rule that stopped the loop, or for too few available clients."""
+    if is_short:
+        return (
+            f"at least {job.rules.min_present} clients must be available in every round (shortfall='allow' selects "
+            f"fewer), got fewer in round {int(state.report[1])}"
+        )
     rule, round_index = tuple(SLOTS)[int(state.report[0])], int(state.report[1])
     if rule == "attend":
+        num_present = np.count_nonzero(state.weights >= 0.0)
         wanted = f"return how many clients it left present, {num_present}, got {int(state.report[2])}"
     elif rule == "weigh":
         size = int(state.report[3])
@@ -48,7 +54,7 @@ def fault(job: Any, state: Any, num_present: int) -> str:
         # Repeated clients stop the loop only if the method keeps a state of each client.
         named = f"got {clients[:returned].tolist()}"
         wanted = wanted or f"choose different clients for a method that keeps a state of each, {named}"
-    return f"the rule {rule} of {job.name} must {wanted} in round {round_index}"
+    return f"the rule {rule} of {job.settings.strategy!r} must {wanted} in round {round_index}"
 
 
 def fault_of_clients(written: Any, returned: int, num_clients: int) -> str:
@@ -80,7 +86,7 @@ def failures_named(job: Any, state: Any) -> Iterator[None]:
         if rule in KERNELS:
             where = f"the kernel {rule}"
         else:
-            where = f"the rule {rule} of {job.method if rule in METHOD_RULES else job.name}"
+            where = f"the rule {rule} of {job.settings.method if rule in METHOD_RULES else repr(job.settings.strategy)}"
         message = raised_by(where, round_index, error)
         is_empty = any(words in str(error) for words in ("size 0", "empty sequence", "(0,)"))
         if message and is_empty and rule == "select" and job.rules.propose is None:

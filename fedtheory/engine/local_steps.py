@@ -1,7 +1,8 @@
 """One local step of a client: noise, proximal term, momentum and descent.
 
 A family's ``train`` kernel loops over the selected clients. For each client it calls ``begin``; in each local step it
-writes a gradient to ``slope`` and calls ``descend``; then it calls ``finish``.
+writes a gradient to ``slope`` and calls ``descend``; then it calls ``finish``. ``train_clients`` is this loop, given
+functions for the loss and the gradient of one client.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
@@ -10,7 +11,7 @@ import numpy as np
 
 from fedtheory._support.jit import inlined
 
-__all__ = ["begin", "descend", "finish"]
+__all__ = ["begin", "descend", "finish", "train_clients"]
 
 
 @inlined
@@ -68,6 +69,22 @@ def finish(server_model, model):
     """
     for i in range(model.size):
         model[i] -= server_model[i]
+
+
+@inlined
+def train_clients(
+    loss, write_gradient, problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses
+):  # fmt: skip
+    """Run the local steps of the chosen clients; ``problem`` is the first argument of the loss and the gradient."""
+    for i in range(chosen.size):
+        model, total = updates[i], 0.0
+        begin(server_model, velocity, model)
+        for s in range(step_sizes.size):
+            total += loss(problem, chosen[i], model) if work.track_losses else 0.0
+            write_gradient(problem, chosen[i], model, slope)
+            descend(slope, step_sizes[s], work, rng, server_model, velocity, model)
+        finish(server_model, model)
+        mean_losses[i] = total / step_sizes.size
 
 
 @inlined

@@ -27,8 +27,8 @@ import numpy.typing as npt
 from fedtheory._support.jit import compiled, jitable
 from fedtheory._support.validate import Array
 from fedtheory.engine.contract import SLOTS
-from fedtheory.engine.game import TOLERANCE, value_cohort
 from fedtheory.selection.availability import keep_present, update_weights
+from fedtheory.valuation.rounds import TOLERANCE, value_cohort
 
 __all__ = ["BATCH", "NUMBERS", "ROWS", "Extra", "Numbers", "State", "run_replicates"]
 
@@ -101,7 +101,7 @@ class State(NamedTuple):
 
 
 class Extra(NamedTuple):
-    """Arrays of the steps in brackets, for one replicate."""
+    """Arrays of the steps in brackets, which the replicates of a call use one after the other."""
 
     own_steps: npt.NDArray[np.int64]
     returned_noise: Array
@@ -120,18 +120,21 @@ class Extra(NamedTuple):
     known: Array
     no_client: Array
     accuracy: Array
+    first_attend_memory: Array
+    first_method_memory: Array
+    first_states: Array
 
 
 @compiled
 def run_replicates(  # noqa: PLR0915 # one loop, in the order of the list above
     problem, validation, test, losses, train, excess, propose, select, weigh, observe, mistakes, attend,
-    correct, message, compress, combine, value, n, s, x, work, stop, rngs, attendance_rng, method_rng, recorded, counts,
-    ended,
+    correct, message, compress, combine, value, n, s, x, work, stop, rngs, recorded, counts, ended,
 ):  # fmt: skip
     """Run one replicate for each entry of ``ended``, in which it writes the round of divergence, or how else it ended.
 
-    ``rngs`` are two generators for each replicate, for selection and training. After a replicate that did not finish no
-    other one starts. ``x`` and the functions from ``mistakes`` on are None in a run without the steps in brackets.
+    ``rngs`` are the generators of each replicate, for selection and training, and in a run with the steps in brackets
+    also for attendance and the method. ``x`` and the functions from ``mistakes`` on are None in other runs. After a
+    replicate that did not finish no other one starts.
     """
     # Names of their own compile faster than attributes.
     (
@@ -142,10 +145,19 @@ def run_replicates(  # noqa: PLR0915 # one loop, in the order of the list above
     for r in range(ended.size):
         if r > 0 and ended[r - 1] < FINISHED:
             break
-        selection_rng, training_rng = rngs[r]
+        streams = rngs[r]
+        selection_rng, training_rng = streams[0], streams[1]
         ended[r], row, until = FINISHED, 0, 0
         copy(initial, 0, model.size, model)
         copy(first_memory, 0, memory.size, memory)
+        if x is not None:
+            attendance_rng, method_rng = streams[2], streams[3]
+            if r > 0:  # the first replicate finds them so
+                copy(x.first_attend_memory, 0, x.attend_memory.size, x.attend_memory)
+                copy(x.first_method_memory, 0, x.method_memory.size, x.method_memory)
+                copy(x.first_states.ravel(), 0, x.states.size, x.states.ravel())
+                for k in range(x.present.size):
+                    x.present[k] = True
         for i in range(totals.size):
             totals[i] = 0.0
         for t in range(n.num_rounds + 1):

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numba
 import numpy as np
@@ -12,26 +12,17 @@ import numpy.typing as npt
 from fedtheory._support.jit import compiled_for, is_compiled
 from fedtheory._support.progress import announced
 from fedtheory._support.validate import Array
-from fedtheory.engine import loop
+from fedtheory.engine import contract, loop
 from fedtheory.engine.contract import KERNELS, PLUGGED, RECORDS, SLOTS, STREAMS, Family, LocalWork
 from fedtheory.engine.defaults import DEFAULTS
 from fedtheory.engine.faults import failures_named, fault, refused_rule
-from fedtheory.engine.game import METHODS
-from fedtheory.engine.loop import (
-    BATCH,
-    FAULT,
-    FINISHED,
-    NUMBERS,
-    ROWS,
-    SHORTFALL,
-    STOPPED,
-    Extra,
-    Numbers,
-    State,
-)  # fmt: skip
-from fedtheory.engine.signatures import function_type, signature_of
-from fedtheory.methods.rules import METHOD_RULES, Method, MethodRules
-from fedtheory.selection.rules import Rules, Slot, Strategy
+from fedtheory.engine.loop import BATCH, FAULT, FINISHED, NUMBERS, ROWS, SHORTFALL, STOPPED, Extra, Numbers, State
+from fedtheory.methods.rules import METHOD_RULES, MethodRules
+from fedtheory.selection.rules import Rules, Slot
+from fedtheory.valuation.rounds import METHODS
+
+if TYPE_CHECKING:
+    from fedtheory.engine.settings import Settings
 
 __all__ = ["Functions", "Job", "Replicate", "Worker", "compiled_rule", "functions_of", "guarded"]
 
@@ -44,9 +35,9 @@ _OPTIONAL = ("mistakes", "attend", "correct", "message", "compress", "combine", 
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """Settings that are common to all replicates."""
+    """What all replicates of a run have in common: its settings, and what they are laid out as."""
 
-    strategy: Strategy
+    settings: "Settings"
     family: Family
     minimum: float
     validation: Family | None
@@ -54,21 +45,11 @@ class Job:
     rules: Rules
     weights: Array
     work: LocalWork
-    initial: Array
     step_sizes: Array
     local_steps: int
     own_steps: npt.NDArray[np.int64]
     returned_noise: Array
-    server_step_size: float
-    record: tuple[str, ...]
-    every: int
-    method: Method | None = None
-    method_rules: MethodRules | None = None
-
-    @cached_property
-    def name(self) -> str:
-        """Name of the strategy in messages."""
-        return repr(self.strategy)
+    method_rules: MethodRules | None
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -76,9 +57,8 @@ class Job:
         most = {"d": self.rules.max_candidates, "m": self.rules.max_selected}
         coalitions = 0 if self.rules.valuation is None else 2**self.rules.max_selected
         rows, state_size = (most["m"], self.method_rules.state_size) if self.method_rules else (0, 0)
-        return {
-            "K": self.weights.size, **most, "v": self.initial.size, "coalitions": coalitions, "r": rows, "s": state_size
-        }  # fmt: skip
+        own = {"K": self.weights.size, "v": self.settings.initial.size, "coalitions": coalitions}
+        return {**own, **most, "r": rows, "s": state_size}
 
     @property
     def num_rounds(self) -> int:
@@ -88,12 +68,12 @@ class Job:
     @property
     def num_recorded(self) -> int:
         """Number of recorded rounds, including round 0."""
-        return self.num_rounds // self.every + 1
+        return self.num_rounds // self.settings.record_every + 1
 
     @property
     def recorded_shapes(self) -> dict[str, tuple[int, ...]]:
         """Shapes of what a replicate records, by buffer."""
-        records = [RECORDS[name] for name in self.record]
+        records = [RECORDS[name] for name in self.settings.record]
         return {each.buffer: (self.num_recorded, *(self.sizes[size] for size in each.shape)) for each in records}
 
     @cached_property
@@ -114,8 +94,7 @@ class Job:
         )  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class Replicate:
+class Replicate(NamedTuple):
     """Records of a replicate, selection counts, and the round in which it diverged, or -1."""
 
     recording: Mapping[str, Array]
@@ -123,8 +102,7 @@ class Replicate:
     diverged_at: int
 
 
-@dataclass(frozen=True, eq=False)
-class Functions:
+class Functions(NamedTuple):
     """Kernels and rules of a run by slot, and whether one of them is plain Python."""
 
     by_slot: Mapping[str, Callable[..., Any]]
@@ -176,7 +154,7 @@ def compiled_rule(name: str, rule: Any) -> Any:
     """Compile a user's rule for its slot; an index out of bounds raises an error."""
     if _is_ours(rule):
         return rule
-    signature = signature_of(SLOTS[name])
+    signature = contract.signature_of(name)
     options = {"nogil": True, "boundscheck": True}
     try:
         found = numba.njit(signature.args, **options)(rule.py_func)
@@ -197,18 +175,15 @@ class Worker:
     def __init__(self, job: Job, functions: Functions, stop: npt.NDArray[np.bool_]) -> None:
         self.job, self.functions, self.stop = job, functions, stop
         has_own_correction = job.method_rules is not None
-        self.work = job.work._replace(correction=np.zeros(job.initial.size if has_own_correction else 0))
+        self.work = job.work._replace(correction=np.zeros(job.sizes["v"] if has_own_correction else 0))
         self.numbers, self.state = _numbers(job), _state(job)
         self._compiled: Any = None
         self.families = dict(zip(_ARRAYS, (job.family, job.validation, job.test), strict=True))
-        self.arrays = {name: None if family is None else family.own_arrays() for name, family in self.families.items()}
-        if job.has_extra:
-            self.arrays = {name: self.arrays["problem"] if one is None else one for name, one in self.arrays.items()}
 
     @property
     def num_at_once(self) -> int:
-        """Number of replicates of one call; the arrays of some runs are reset between replicates, one by one."""
-        return 1 if self.job.has_extra or self.functions.is_plain or self.job.family.private else BATCH
+        """Number of replicates of one call; the arrays of some families are reset between calls."""
+        return 1 if self.functions.is_plain or self.job.family.private else BATCH
 
     @property
     def num_rounds(self) -> int:
@@ -231,10 +206,6 @@ class Worker:
     def run(self, seeds: Sequence[np.random.SeedSequence]) -> list[Replicate] | None:
         """Run one replicate for each seed; return their records, or None if they were stopped."""
         job = self.job
-        for name, family in self.families.items():
-            if family is not None:
-                for private in family.private:
-                    _restore(getattr(self.arrays[name], private), getattr(family.arrays, private))
         recorded, counts, ended = self._results(len(seeds))
         arguments = self._arguments(seeds, recorded, counts, ended)
         run = self._loop(arguments)
@@ -244,7 +215,7 @@ class Worker:
         if worst == STOPPED:
             return None
         if worst in (SHORTFALL, FAULT):
-            raise ValueError(self._fault(worst))
+            raise ValueError(fault(job, self.state, is_short=worst == SHORTFALL))
         self.state.report[:] = 0.0  # no round of the next replicates is finished
         return [Replicate(_split(job, recorded[i]), counts[i], int(ended[i])) for i in range(len(seeds))]
 
@@ -257,15 +228,18 @@ class Worker:
         job, by_slot = self.job, self.functions.by_slot
         needed = 4 if job.method_rules is not None else 3 if job.rules.attend is not None else 2
         rngs = [[np.random.default_rng(child) for child in seed.spawn(needed)] for seed in seeds]
-        pairs = [(one[0], one[1]) for one in rngs]
-        streams: dict[str, Any] = {"rngs": tuple(pairs + pairs[:1] * (BATCH - len(pairs)))}
-        for place, name in enumerate(STREAMS[2:], 2):
-            streams[name] = (rngs[0] + rngs[0][:1] * 2)[place] if job.has_extra else None
+        # The type of a tuple includes its length, so that tuples are filled up.
+        number = len(STREAMS) if job.has_extra else 2
+        streams = [(*one, *one[:1] * (number - needed))[:number] for one in rngs]
         optional = {name: by_slot[name] if job.has_extra else None for name in _OPTIONAL}
+        arrays = {name: None if family is None else family.own_arrays() for name, family in self.families.items()}
+        if job.has_extra:
+            arrays = {name: arrays["problem"] if one is None else one for name, one in arrays.items()}
         return {
-            **self.arrays, **{name: by_slot[name] for name in _CORE}, **optional, "numbers": self.numbers,
+            **arrays, **{name: by_slot[name] for name in _CORE}, **optional, "numbers": self.numbers,
             "state": self.state, "extra": _extra(job) if job.has_extra else None, "work": self.work, "stop": self.stop,
-            **streams, "recorded": recorded, "counts": counts, "ended": ended,
+            "rngs": (*streams, *streams[:1] * (BATCH - len(streams))), "recorded": recorded, "counts": counts,
+            "ended": ended,
         }  # fmt: skip
 
     def _loop(self, arguments: Mapping[str, Any]) -> Any:
@@ -277,34 +251,17 @@ class Worker:
             return run.py_func if is_compiled(run) else run
         problem = numba.typeof(arguments["problem"])
         kinds = {
-            name: function_type(name, problem) if name in SLOTS and value is not None else numba.typeof(value)
+            name: contract.function_type(name, problem) if name in SLOTS and value is not None else numba.typeof(value)
             for name, value in arguments.items()
         }
-        self._compiled = _compiled_loop(numba.types.void(*kinds.values()), is_kept=_has_only_our_types(arguments))
+        is_kept = all(_is_our_type(arguments[name]) for name in _ARRAYS)
+        self._compiled = _compiled_loop(numba.types.void(*kinds.values()), is_kept=is_kept)
         return self._compiled
-
-    def _fault(self, ended: int) -> str:
-        state, job = self.state, self.job
-        if ended == FAULT:
-            return fault(job, state, self.last_present)
-        return (
-            f"at least {job.rules.min_present} clients must be available in every round (shortfall='allow' selects "
-            f"fewer), got fewer in round {int(state.report[1])}"
-        )
-
-    @property
-    def last_present(self) -> int:
-        """Number of clients that were available in the last round."""
-        return int(np.count_nonzero(self.state.weights >= 0.0))
 
 
 @lru_cache(maxsize=64)
 def _compiled_loop(signature: Any, *, is_kept: bool) -> Any:
     return compiled_for(signature, loop.run_replicates, is_kept=is_kept)
-
-
-def _has_only_our_types(arguments: Mapping[str, Any]) -> bool:
-    return all(map(_is_our_type, (arguments[name] for name in _ARRAYS)))
 
 
 def _is_our_type(value: Any) -> bool:
@@ -322,18 +279,10 @@ def _split(job: Job, row: Array) -> dict[str, Array]:
     return found
 
 
-def _restore(mine: Any, original: Any) -> None:
-    if isinstance(mine, tuple):
-        for part, before in zip(mine, original, strict=True):
-            _restore(part, before)
-    elif isinstance(mine, np.ndarray):
-        mine[...] = original
-
-
 def _numbers(job: Job) -> Numbers:
     how, method = job.rules.valuation, job.method_rules
     return Numbers(
-        num_rounds=job.num_rounds, local_steps=job.local_steps, every=job.every,
+        num_rounds=job.num_rounds, local_steps=job.local_steps, every=job.settings.record_every,
         candidate_batch=job.work.batch_size if job.rules.candidate_loss.startswith("minibatch") else 0,
         min_present=job.rules.min_present,
         records_excess="excess" in job.recorded_shapes,
@@ -342,7 +291,7 @@ def _numbers(job: Job) -> Numbers:
         needs_different_clients=method is not None and method.state_size > 0,
         combines=method is not None and method.combine is not None,
         valuation=-1 if how is None else METHODS[how],
-        server_step_size=float(job.server_step_size),
+        server_step_size=float(job.settings.server_step_size),
     )  # fmt: skip
 
 
@@ -352,16 +301,16 @@ def _state(job: Job) -> State:
     ends = np.array([job.columns[name].stop for name in ROWS])
     return State(
         step_sizes=_own(job.step_sizes), table=_own(rules.table), first_memory=_own(rules.memory),
-        memory=rules.memory.copy(), objective=_own(job.weights), weights=job.weights.copy(), initial=_own(job.initial),
-        model=np.zeros(v), server_model=np.zeros(v), change=np.zeros(v), candidates=np.zeros(d, dtype=np.int64),
-        losses=np.zeros(d), chosen=np.zeros(m, dtype=np.int64), updates=np.zeros((m, v)), coefficients=np.zeros(m),
-        mean_losses=np.zeros(m), velocity=np.zeros(v), slope=np.zeros(v), ends=ends,
-        totals=np.zeros(4), report=np.zeros(5),
+        memory=rules.memory.copy(), objective=_own(job.weights), weights=job.weights.copy(),
+        initial=_own(job.settings.initial), model=np.zeros(v), server_model=np.zeros(v), change=np.zeros(v),
+        candidates=np.zeros(d, dtype=np.int64), losses=np.zeros(d), chosen=np.zeros(m, dtype=np.int64),
+        updates=np.zeros((m, v)), coefficients=np.zeros(m), mean_losses=np.zeros(m), velocity=np.zeros(v),
+        slope=np.zeros(v), ends=ends, totals=np.zeros(4), report=np.zeros(5),
     )  # fmt: skip
 
 
 def _extra(job: Job) -> Extra:
-    """Allocate the arrays of the steps in brackets, anew for each replicate."""
+    """Allocate the arrays of the steps in brackets, anew for each call."""
     rules, sizes = job.rules, job.sizes
     method = MethodRules() if job.method_rules is None else job.method_rules
     m, r, v = (sizes[name] for name in "mrv")
@@ -374,6 +323,8 @@ def _extra(job: Job) -> Extra:
         states=states, starts=np.zeros((r, v)), corrections=np.zeros((r, v)), num_steps=np.zeros(r, dtype=np.int64),
         messages=np.zeros((r, v)), values=np.zeros(m), known=np.zeros(sizes["coalitions"]),
         no_client=np.zeros(1, dtype=np.int64), accuracy=np.zeros(1),
+        first_attend_memory=_own(rules.attend_memory), first_method_memory=_own(method.memory),
+        first_states=np.zeros_like(states) if method.states is None else states.copy(),
     )  # fmt: skip
 
 

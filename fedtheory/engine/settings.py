@@ -129,12 +129,14 @@ class Settings:
         rules = rules_of(strategy, fed.weights, self.num_rounds)
         methodical = None if method is None else method_rules_of(method, fed.weights, self.initial)
         work = self._work(rules, methodical)
-        _check_batch(rules, work, strategy)
+        if rules.candidate_loss.startswith("minibatch") and not work.batch_size:
+            message = f"batch_size must be given for losses estimated on mini-batches, got None with {strategy}"
+            raise ValueError(message)
         if methodical is not None:
             self._check_method(methodical, rules, tau)
         family = _asking(layout(fed, work), rules, strategy)
         return Job(
-            strategy=strategy,
+            settings=self,
             family=family if "accuracy" in self.record else replace(family, mistakes=None),
             # Evaluated before the run, since a family may raise an error or need time to compute it.
             minimum=_minimum(fed) if "gap" in self.record else 0.0,
@@ -143,15 +145,10 @@ class Settings:
             rules=rules,
             weights=np.array(fed.weights),
             work=work,
-            initial=self.initial,
             step_sizes=step_sizes(self.step_size, self.num_rounds, tau),
             local_steps=tau,
             own_steps=steps_of_clients,
             returned_noise=noise_variances(self.returned_noise, fed.num_clients),
-            server_step_size=self.server_step_size,
-            record=tuple(self.record),
-            every=self.record_every,
-            method=method,
             method_rules=methodical,
         )
 
@@ -218,12 +215,6 @@ def _minimum(fed: Federation) -> float:
             "give it one, or record=('loss',)"
         )
         raise TypeError(message) from error
-
-
-def _check_batch(rules: Rules, work: LocalWork, strategy: Strategy) -> None:
-    if rules.candidate_loss.startswith("minibatch") and not work.batch_size:
-        message = f"batch_size must be given for losses estimated on mini-batches, got None with {strategy}"
-        raise ValueError(message)
 
 
 def _asking(family: Family, rules: Rules, strategy: Strategy) -> Family:

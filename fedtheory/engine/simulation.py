@@ -172,14 +172,14 @@ def _trajectory(job: Job, settings: Settings, replicates: list[Replicate]) -> Tr
         return np.stack([replicate.recording[name] for replicate in replicates])
 
     records: dict[str, Array] = {}
-    for name in job.record:
+    for name in settings.record:
         records[name] = stacked(RECORDS[name].buffer)
         if name == "loss":
             records[name] += job.family.reference
         elif name == "gap":
             records[name] = _gap(records[name], job.family.reference, job.minimum)
     return Trajectory(
-        rounds=np.arange(job.num_recorded, dtype=np.int64) * job.every,
+        rounds=np.arange(job.num_recorded, dtype=np.int64) * settings.record_every,
         records=records,
         counts=np.stack([replicate.counts for replicate in replicates]),
         diverged_at=np.array([replicate.diverged_at for replicate in replicates], dtype=np.int64),

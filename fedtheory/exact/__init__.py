@@ -10,6 +10,7 @@ from fedtheory._support import lazy
 __getattr__, __dir__, __all__ = lazy.attach(
     __name__,
     submod_attrs={
+        "aligned_runs": ["inclusions"],
         "applicability": ["Applicability", "ApplicableBounds", "applicable", "bounds_over_rounds"],
         "constant_steps": ["average_drift"],
         "estimated_skews": ["estimated_selection_skew", "sampled_models"],
@@ -26,6 +27,7 @@ __getattr__, __dir__, __all__ = lazy.attach(
 )
 
 if TYPE_CHECKING:
+    from fedtheory.exact.aligned_runs import inclusions as inclusions
     from fedtheory.exact.applicability import Applicability as Applicability
     from fedtheory.exact.applicability import ApplicableBounds as ApplicableBounds
     from fedtheory.exact.applicability import applicable as applicable

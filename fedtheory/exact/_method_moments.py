@@ -181,7 +181,8 @@ def _round(
     size = block * (2 if n == 2 else 2 + num_clients)
     drawn, offset = np.zeros((groups, size, size)), np.zeros((groups, size))
     np.add.at(drawn, _minors(places), moments.mean[:, None, None] * maps)
-    np.add.at(offset, _entries(places), moments.mean[:, None] * offsets)
+    entries: Any = slice(None), places
+    np.add.at(offset, entries, moments.mean[:, None] * offsets)
     total = np.eye(size) + drawn
     total[:, : 2 * block, : 2 * block] += np.kron(written.keeps - np.eye(2), identity)
     return _Round(total, drawn, offset, maps, offsets, noise, places)
@@ -199,10 +200,6 @@ def _kronecker(vectors: Array, coordinates: Array) -> Array:
     return product.reshape(groups, num_clients, n * block, n * block)
 
 
-def _entries(places: Array) -> Any:
-    return slice(None), places
-
-
 def _minors(places: Array) -> Any:
     return slice(None), places[:, :, None], places[:, None, :]
 
@@ -210,17 +207,17 @@ def _minors(places: Array) -> Any:
 def _after(round_: _Round, moments: Moments, mean: Array, second: Array) -> tuple[Array, Array]:
     """Return the moments after a round."""
     places, moved = round_.places, round_.offset
-    after = _image(round_.total, moved, mean, second)
+    after = image(round_.total, moved, mean, second)
     if moments.alpha != 1.0:
-        after += (moments.alpha - 1) * _image(round_.drawn, moved, mean, second)
-    images = _image(round_.maps, round_.offsets, mean[_entries(places)], second[_minors(places)])
+        after += (moments.alpha - 1) * image(round_.drawn, moved, mean, second)
+    images = image(round_.maps, round_.offsets, mean[:, places], second[_minors(places)])
     np.add.at(after, _minors(places), moments.delta[:, None, None] * images + round_.noise)
     return (round_.total @ mean[..., None])[..., 0] + moved, after
 
 
-def _image(slope: Array, offset: Array, mean: Array, second: Array) -> Array:
-    """Return the second moments of ``slope z + offset``."""
+def image(slope: Array, offset: Array, mean: Array, second: Array) -> Array:
+    """Return the second moments of ``slope z + offset``, also of several z."""
     transposed = np.swapaxes(slope, -1, -2)
     cross = (slope @ mean[..., None]) * offset[..., None, :]
-    image: Array = slope @ second @ transposed + cross + np.swapaxes(cross, -1, -2)
-    return image + offset[..., :, None] * offset[..., None, :]
+    result: Array = slope @ second @ transposed + cross + np.swapaxes(cross, -1, -2)
+    return result + offset[..., :, None] * offset[..., None, :]

@@ -18,9 +18,9 @@ from fedtheory._support.summary import Summary
 from fedtheory._support.threads import pinned
 from fedtheory._support.validate import Array, RNGLike
 from fedtheory._support.wording import format_value
-from fedtheory.engine.draws import first_rounds
 from fedtheory.engine.trajectory import Trajectory
 from fedtheory.exact._arguments import known_law
+from fedtheory.exact.first_rounds import first_rounds
 from fedtheory.exact.runs import made_with
 from fedtheory.federation.prioritized import federation_given
 from fedtheory.federation.protocol import Federation
@@ -30,13 +30,6 @@ __all__ = ["estimated_selection_skew", "sampled_models"]
 
 _UNDEFINED = "0/0: objective gap 0"
 _ROUNDING = 64 * float(np.finfo(np.float64).eps)
-
-
-class SkewEstimate(NamedTuple):
-    """A mean over drawn selections and its standard error."""
-
-    value: float
-    standard_error: float
 
 
 class OneSided(NamedTuple):
@@ -113,9 +106,7 @@ def estimated_selection_skew(
     points = np.vstack([fed.minimizer, given])
     ratios, defined = _ratios(fed, points)
     generator = validate.generator(rng)
-    bar: list[SkewEstimate] = []
-    tilde: list[SkewEstimate] = []
-    diagonal: list[SkewEstimate] = []
+    bar, tilde, diagonal = (list[tuple[float, float]]() for _ in range(3))
     for i, point in enumerate(points):
         chosen, coefficients = _selections(fed, strategy, point, num_draws, generator)
         frequencies = np.bincount(chosen.ravel(), coefficients.ravel(), fed.num_clients)
@@ -163,11 +154,9 @@ def sampled_models(fed: Federation, num_models: int = 100, *, spread: float = 2.
     return models
 
 
-def _extreme(found: list[SkewEstimate], extreme: Any, side: str) -> OneSided:
-    if not found:
-        return OneSided(0.0, 0.0, _UNDEFINED)
-    most: SkewEstimate = extreme(found)
-    return OneSided(most.value, most.standard_error, side)
+def _extreme(found: list[tuple[float, float]], extreme: Any, side: str) -> OneSided:
+    value, error = extreme(found, default=(0.0, 0.0))
+    return OneSided(value, error, side if found else _UNDEFINED)
 
 
 def _ratios(fed: Federation, models: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
@@ -183,10 +172,11 @@ def _ratios(fed: Federation, models: Array) -> tuple[Array, npt.NDArray[np.bool_
     return excess / np.where(defined, total, 1.0)[:, None], defined
 
 
-def _estimate(ratios: Array, chosen: npt.NDArray[np.int64], coefficients: Array) -> SkewEstimate:
+def _estimate(ratios: Array, chosen: npt.NDArray[np.int64], coefficients: Array) -> tuple[float, float]:
+    """Return the mean over the drawn selections and its standard error."""
     values = np.sum(ratios[chosen] * coefficients, axis=1)
     error = float(values.std(ddof=1)) / np.sqrt(values.size) if values.size > 1 else float("inf")
-    return SkewEstimate(float(values.mean()), float(error))
+    return float(values.mean()), float(error)
 
 
 def _selections(

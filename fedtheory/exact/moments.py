@@ -20,7 +20,7 @@ from fedtheory._support.wording import truncate
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.exact._arguments import known_law, quadratic
 from fedtheory.exact._local_moments import LocalMoments, Spectra, applied, rotated, spectra, works
-from fedtheory.exact._method_moments import method_gaps
+from fedtheory.exact._method_moments import image, method_gaps
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.methods.rules import Method
 from fedtheory.selection.laws import KnowsItsLaw, Moments
@@ -203,33 +203,19 @@ def _diagonal_gaps(fed: QuadraticFederation, start: Array, rounds: Iterator[_Rou
     known: _Round | None = None
     for step in rounds:
         if step is not known:
-            known, map_ = step, _diagonal_map(step)
-        mean, second = (
-            map_.slope * mean + map_.offset,
-            map_.second_second * second
-            + map_.second_mean * mean
-            + map_.second_one
-            + step.noise.covariance(mean, second),
-        )
+            known, (total, offset, by_second, by_mean, constant) = step, _diagonal_map(step)
+        noise = step.noise.covariance(mean, second)
+        mean, second = total * mean + offset, by_second * second + by_mean * mean + constant + noise
         gaps.append(0.5 * curvature @ second)
     return np.array(gaps)
 
 
-class _DiagonalMap(NamedTuple):
-    """``mean+ = slope mean + offset``; without noise, ``second+`` is a combination of second, mean and 1."""
-
-    slope: Array
-    offset: Array
-    second_second: Array
-    second_mean: Array
-    second_one: Array
-
-
-def _diagonal_map(step: _Round) -> _DiagonalMap:
+def _diagonal_map(step: _Round) -> tuple[Array, Array, Array, Array, Array]:
+    """Return factor and offset of the mean, and the coefficients of second, mean and 1 in ``second+`` without noise."""
     u, alpha, delta, _ = step.moments
     slope, offset = u @ step.slopes, u @ step.offsets
     total = 1 + slope
-    return _DiagonalMap(
+    return (
         total,
         offset,
         total**2 + (alpha - 1) * slope**2 + delta @ step.slopes**2,
@@ -253,19 +239,12 @@ def _full_round(step: _Round, mean: Array, second: Array) -> tuple[Array, Array]
     slope, offset = np.tensordot(u, step.slopes, 1), u @ step.offsets
     total = slope + np.eye(mean.size)
     after = (
-        _image(total, offset, mean, second)
-        + (alpha - 1) * _image(slope, offset, mean, second)
+        image(total, offset, mean, second)
+        + (alpha - 1) * image(slope, offset, mean, second)
         + _weighted_images(delta, step.slopes, step.offsets, mean, second)
         + step.noise.covariance(mean, second)
     )
     return total @ mean + offset, 0.5 * (after + after.T)
-
-
-def _image(slope: Array, offset: Array, mean: Array, second: Array) -> Array:
-    """Return the second moment of ``slope x + offset``."""
-    cross = np.outer(slope @ mean, offset)
-    result: Array = slope @ second @ slope.T + cross + cross.T + np.outer(offset, offset)
-    return result
 
 
 def _weighted_images(factors: Array, slopes: Array, offsets: Array, mean: Array, second: Array) -> Array:

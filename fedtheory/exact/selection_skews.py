@@ -265,10 +265,7 @@ def _improved(
     for _ in range(num_steps):
         model = best.model + step * rng.standard_normal(best.model.size)
         value = objective(model)
-        if value < best.value:
-            step *= 1.8
-        else:
-            step *= 0.85
+        step *= 1.8 if value < best.value else 0.85
         if value <= best.value:
             best = Found(value, model)
         if step < 1e-7 * start:

@@ -15,8 +15,6 @@ from fedtheory._support.cached import cached_property
 from fedtheory._support.validate import Array
 from fedtheory.federation.client_data import Labels
 
-__all__ = ["CrossEntropy", "class_probabilities", "residuals", "sample_losses"]
-
 _CHUNK = 4096
 
 

@@ -8,8 +8,6 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.errors import AssumptionViolated
 
-__all__ = ["lacking", "models_of"]
-
 
 def models_of(w: npt.ArrayLike, dim: int) -> Array:
     """Return models of shape (..., v)."""

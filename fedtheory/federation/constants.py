@@ -70,6 +70,10 @@ def gradient_bound(
 
     It holds for any selection, adaptive ones included, and any non-negative aggregation weights that sum to one.
 
+    The region is a hull for isotropic curvatures, a box for diagonal ones, and a ball about a point that is found
+    numerically otherwise. In a step the squared accumulated noise increases to at most ``(1 - eta mu)^2 E |n|^2 + eta^2
+    sigma2``. With the largest gradient norm R in the region, ``G2 = (R + L noise2^(1/2))^2 + sigma2``.
+
     Parameters
     ----------
     fed, initial
@@ -79,12 +83,6 @@ def gradient_bound(
         AssumptionViolated is raised.
     gradient_noise
         Total variance sigma2 of the noise added to each gradient.
-
-    Notes
-    -----
-    The region is a hull for isotropic curvatures, a box for diagonal ones, and a ball about a point that is found
-    numerically otherwise. In a step the squared accumulated noise increases to at most ``(1 - eta mu)^2 E |n|^2 + eta^2
-    sigma2``. With the largest gradient norm R in the region, ``G2 = (R + L noise2^(1/2))^2 + sigma2``.
 
     Examples
     --------

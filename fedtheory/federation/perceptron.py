@@ -14,10 +14,10 @@ import numpy.typing as npt
 from fedtheory._support import validate
 from fedtheory._support.summary import Summary
 from fedtheory._support.validate import Array
-from fedtheory.federation._cross_entropy import residuals, sample_losses
+from fedtheory.federation._cross_entropy import residuals
 from fedtheory.federation._models import lacking
 from fedtheory.federation.client_data import FederatedData
-from fedtheory.federation.sampled import Labeled, at_each, checked_data, checked_weights, client_means, with_constant
+from fedtheory.federation.sampled import Labeled, at_each, checked_data, checked_weights, with_constant
 
 __all__ = ["PerceptronFederation"]
 
@@ -126,10 +126,6 @@ class PerceptronFederation(Labeled):
 
     def _logits(self, model: Array, inputs: Array) -> Array:
         return self._forward(model, inputs)[1]
-
-    def _losses(self, model: Array) -> Array:
-        each = sample_losses(self._logits(model, self.inputs), self.data.labels)
-        return client_means(self.data, each) + 0.5 * self.l2 * model @ model
 
     def _gradients(self, model: Array) -> Array:
         activations, logits = self._forward(model, self.inputs)

@@ -10,6 +10,7 @@ from fedtheory._support import validate
 from fedtheory._support.cached import cached_property
 from fedtheory._support.summary import Displayed
 from fedtheory._support.validate import Array
+from fedtheory.federation._cross_entropy import sample_losses
 from fedtheory.federation._models import models_of
 from fedtheory.federation.client_data import FederatedData, Labels
 
@@ -63,12 +64,12 @@ class Labeled(Displayed, Protocol):
 
     data: FederatedData
     weights: Array
+    l2: float
 
     @property
     def dim(self) -> int:
         """Number of model parameters v."""
 
-    def _losses(self, model: Array) -> Array: ...
     def _gradients(self, model: Array) -> Array: ...
     def _logits(self, model: Array, inputs: Array) -> Array: ...
 
@@ -86,6 +87,10 @@ class Labeled(Displayed, Protocol):
     def inputs(self) -> Array:
         """Training features with the constant 1 as last column, shape (N, f + 1)."""
         return with_constant(self.data.features)
+
+    def _losses(self, model: Array) -> Array:
+        each = sample_losses(self._logits(model, self.inputs), self.data.labels)
+        return client_means(self.data, each) + 0.5 * self.l2 * model @ model
 
     def losses(self, w: npt.ArrayLike) -> Array:
         """All F_k at models of shape (..., v); returns shape (..., K)."""

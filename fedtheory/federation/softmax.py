@@ -14,7 +14,7 @@ from fedtheory._support.summary import Summary
 from fedtheory._support.threads import pinned
 from fedtheory._support.validate import Array
 from fedtheory.errors import AssumptionViolated, OracleError
-from fedtheory.federation._cross_entropy import CrossEntropy, residuals, sample_losses
+from fedtheory.federation._cross_entropy import CrossEntropy, residuals
 from fedtheory.federation.client_data import FederatedData
 from fedtheory.federation.sampled import Labeled, at_each, checked_data, checked_weights, client_means
 
@@ -165,12 +165,6 @@ class SoftmaxFederation(Labeled):
     def _logits(self, model: Array, inputs: Array) -> Array:
         logits: Array = inputs @ model.reshape(self.data.num_classes, -1).T
         return logits
-
-    def _losses(self, model: Array) -> Array:
-        return (
-            client_means(self.data, sample_losses(self._logits(model, self.inputs), self.data.labels))
-            + 0.5 * self.l2 * model @ model
-        )
 
     def _gradients(self, model: Array) -> Array:
         r = residuals(self._logits(model, self.inputs), self.data.labels)

@@ -2,20 +2,6 @@
 
 Federated averaging is the method without rules: a selected client starts at the server's model, descends along its
 gradients and sends its model difference, and the server adds the weighted sum. ``METHOD_RULES`` declares the four
-method            correct                   message                 compress        combine
-================  ========================  ======================  ==============  ==================================
-SCAFFOLD          adds c - c_k                                                      moves x, c and all c_k
-Scaffnew          starts at x_k, adds -h_k                                          draws a coin; moves x_k, h_k
-FedNova                                                                             weights 1/tau_k and tau_eff
-FedAvgM                                                                             moves x along a velocity v
-FedOpt                                                                              moves x along m / sqrt(v)
-Delayed           starts at x_(t-d)                                                 keeps old models, draws delays
-FedDyn            subtracts l_k                                                     moves x, h and all l_k
-compressed steps                                                    top-k, ...
-error feedback                              e_k minus the update    top-k, ...      moves x and the errors e_k
-EF21                                        g_k - d_k               top-k, ...      moves the d_k, and x along them
-================  ========================  ======================  ==============  ==================================
-=======
 places in which a method may differ, in the order of a round.
 
 A method has a table, a memory (the server's state), a state per client, and a separate random stream, so that a coin or

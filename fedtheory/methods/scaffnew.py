@@ -25,15 +25,11 @@ class Scaffnew:
     h_k)``. With probability p the server then takes the weighted mean x of the models, and every client sets ``h_k <-
     h_k + (p / gamma) (x - x_k)`` and ``x_k = x``. Otherwise nothing is sent, and the server's model does not change.
 
-    The state of a client, 2 v numbers, is x_k, then h_k. All clients must take part in every round, with their
-    objective weights. Source: Mishchenko, Malinovsky, Stich and Richtarik (2022), Algorithm 2.
+    The probability p is in (0, 1]. The ``control_variates`` are the h_k before round 0, shape (K, v), whose mean with
+    the objective weights is zero; by default they are zeros. The state of a client, 2 v numbers, is x_k, then h_k. All
+    clients must take part in every round, with their objective weights.
 
-    Parameters
-    ----------
-    probability
-        Probability p of a communication, in (0, 1].
-    control_variates
-        The h_k before round 0, shape (K, v), with mean zero, weighted by the objective weights; zeros by default.
+    Source: Mishchenko, Malinovsky, Stich and Richtarik (2022), Algorithm 2.
     """
 
     probability: float

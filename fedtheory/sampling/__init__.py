@@ -10,10 +10,7 @@ from fedtheory._support import lazy
 __getattr__, __dir__, __all__ = lazy.attach(
     __name__,
     submod_attrs={
-        "aggregation_weights": [
-            "multinomial_covariance",
-            "uniform_covariance",
-        ],
+        "aggregation_weights": ["multinomial_covariance", "uniform_covariance"],
         "approximate": ["approximate_probabilities", "approximation_path"],
         "certificates": ["Certificate", "certificate"],
         "cohorts": ["cohort_law"],

@@ -19,19 +19,9 @@ from fedtheory._support.jit import compiled, jitable
 from fedtheory._support.validate import Array
 
 __all__ = [
-    "FEW",
-    "LARGEST_SUM",
-    "NO_LIMIT",
-    "SMALLEST_SUM",
-    "compiled_below",
-    "compiled_saturate",
-    "compiled_write",
-    "compiled_write_approximate",
-    "compiled_write_optimal",
-    "write",
-    "write_approximate",
-    "write_optimal",
-]
+    "FEW", "LARGEST_SUM", "NO_LIMIT", "SMALLEST_SUM", "compiled_below", "compiled_saturate", "compiled_write",
+    "compiled_write_approximate", "compiled_write_optimal", "write", "write_approximate", "write_optimal",
+]  # fmt: skip
 
 LANES, ROWS = 16, 8
 BLOCK = LANES * ROWS

@@ -8,15 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
-from fedtheory._support.validate import Array
 from fedtheory.sampling.arguments import Numbers, checked_budget, checked_norms, numbers
 from fedtheory.sampling.optimal import optimal_probabilities
 
-__all__ = [
-    "improvement_factor",
-    "relative_improvement_factor",
-    "variance",
-]
+__all__ = ["improvement_factor", "relative_improvement_factor", "variance"]
 
 
 def variance(norms: Numbers, probabilities: Numbers) -> Any:
@@ -53,17 +48,14 @@ def variance(norms: Numbers, probabilities: Numbers) -> Any:
 def optimal_value(norms: npt.ArrayLike, expected_size: float) -> float:
     """Smallest variance of independent sampling with m expected clients, for norms of shape (n,); eqs. (6) and (7)."""
     t = checked_norms(norms)
-    value, exponent = _scaled_value(t, checked_budget(expected_size, t.size))
-    with np.errstate(over="ignore", under="ignore"):
-        return float(np.ldexp(value, exponent))
-
-
-def _scaled_value(t: Array, m: float) -> tuple[float, int]:
-    # The optimal variance as value * 2**exponent, since squares of the norms may overflow or underflow.
+    m = checked_budget(expected_size, t.size)
     if not t.any():
-        return 0.0, 0
+        return 0.0
+    # In units of a power of two, since squares of the norms may overflow or underflow.
     _, exponent = np.frexp(t.max())
-    return float(variance(np.ldexp(t, -exponent), optimal_probabilities(t, m))), 2 * int(exponent)
+    value = variance(np.ldexp(t, -exponent), optimal_probabilities(t, m))
+    with np.errstate(over="ignore", under="ignore"):
+        return float(np.ldexp(value, 2 * int(exponent)))
 
 
 # Smaller budgets do not change a ratio of variances, since both are inversely proportional to the budget.

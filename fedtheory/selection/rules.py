@@ -58,9 +58,7 @@ class Slot(NamedTuple):
 
 ARGUMENTS = {
     "round_index": Argument("int64", (), "the round, counted from 0"),
-    "table": Argument(
-        "float64", ("L",), "the strategy's constants, shared by all replicates, in a layout of the strategy"
-    ),
+    "table": Argument("float64", ("L",), "the strategy's constants, shared by all replicates"),
     "memory": Argument("float64", ("L",), "the strategy's state, one copy per replicate"),
     "weights": Argument("float64", ("K",), "objective weights of the available clients, -1 for the absent"),
     "rng": Argument("generator", (), "the rule's random stream"),
@@ -68,16 +66,12 @@ ARGUMENTS = {
     "candidates": Argument("int64", ("d",), "clients whose losses are evaluated"),
     "losses": Argument("float64", ("d",), "the candidates' losses"),
     "chosen": Argument(
-        "int64",
-        ("m",),
-        "clients that train; copies act as different clients, and raise an error in methods with states",
+        "int64", ("m",), "clients that train; copies act as different clients, not in methods with states"
     ),
     "model": Argument("float64", ("v",), "the server's model"),
     "server_model": Argument("float64", ("v",), "the server's model before the round, where the local steps start"),
     "updates": Argument("float64", ("m", "v"), "model differences of the chosen clients"),
-    "coefficients": Argument(
-        "float64", ("m",), "coefficients of the updates; an update with coefficient 0 is not sent"
-    ),
+    "coefficients": Argument("float64", ("m",), "coefficients of the updates; one with coefficient 0 is not sent"),
     "values": Argument("float64", ("m",), "values of the chosen in the game of the round; 0 without ``valuation``"),
     "mean_losses": Argument("float64", ("m",), "the chosen clients' losses, averaged over their local steps"),
 }
@@ -85,40 +79,34 @@ ARGUMENTS = {
 RULES = {
     "attend": Slot(
         ("round_index", "table", "memory", "rng", "present"),
-        ("memory", "present"),
-        "int64",
+        ("memory", "present"), "int64",
         "determines the available clients and returns their number; has a separate table, memory and random stream",
     ),
     "propose": Slot(
         ("round_index", "table", "memory", "weights", "rng", "candidates"),
-        ("memory", "candidates"),
-        "int64",
+        ("memory", "candidates"), "int64",
         "determines the clients whose losses are evaluated and returns their number; none without this rule",
     ),
     "select": Slot(
         ("round_index", "table", "memory", "weights", "candidates", "losses", "rng", "chosen"),
-        ("memory", "candidates", "losses", "chosen"),
-        "int64",
+        ("memory", "candidates", "losses", "chosen"), "int64",
         "selects the clients that train and returns their number; may overwrite candidates and losses",
     ),
     "weigh": Slot(
         ("round_index", "table", "memory", "weights", "chosen", "updates", "rng", "coefficients"),
-        ("memory", "coefficients"),
-        "float64",
+        ("memory", "coefficients"), "float64",
         "sets the coefficients of the updates and returns the number of floats sent in addition to updates and "
         "losses; without it each coefficient is 1/m",
     ),
     "value": Slot(
         ("round_index", "table", "memory", "weights", "chosen", "coefficients", "values", "updates", "server_model",
          "model", "rng"),
-        ("memory",),
-        "void",
+        ("memory",), "void",
         "values the chosen clients after the server's step; their local models are server_model + updates",
     ),
     "observe": Slot(
         ("round_index", "table", "memory", "weights", "chosen", "coefficients", "mean_losses"),
-        ("memory",),
-        "void",
+        ("memory",), "void",
         "updates the memory at the end of the round",
     ),
 }  # fmt: skip

@@ -98,7 +98,10 @@ def bounded_mean(samples: npt.ArrayLike, lower: float, upper: float, confidence:
     >>> bool(interval.lower < 0.5 < interval.upper), bool(interval.width < 0.1)
     (True, True)
     """
-    values = _row(samples)
+    values = _sampled(samples)
+    if values.ndim > 1:
+        message = f"samples must be one row of numbers, got shape {values.shape}"
+        raise ValueError(message)
     lower, upper = validate.double("lower", lower), validate.double("upper", upper)
     width = validate.positive("upper - lower", upper - lower)
     if values.min() < lower or values.max() > upper:
@@ -116,29 +119,18 @@ def bounded_mean(samples: npt.ArrayLike, lower: float, upper: float, confidence:
     staked = np.cumsum(bets)
     # Rounding errors: a sum has at most its number of terms in units of the last place, and each x a few.
     rounding = 2 * np.finfo(np.float64).eps * (counts + 8)
-    common = _intersected(np.cumsum(bets * x) / staked, (penalty + spent) / staked * (1 + rounding) + rounding)
+    centers, radii = np.cumsum(bets * x) / staked, (penalty + spent) / staked * (1 + rounding) + rounding
+    by = "limit at some sample size"
+    common = Interval(float((centers - radii).max()), float((centers + radii).min()), by, by)
     least, most = lower + width * max(common.lower, 0.0), lower + width * min(common.upper, 1.0)
     lost = 4 * np.finfo(np.float64).eps * max(abs(lower), abs(upper))
     return Interval(float(max(lower, least - lost)), float(min(upper, most + lost)))
-
-
-def _intersected(centers: Array, radii: Array) -> Interval[float]:
-    by = "limit at some sample size"
-    return Interval(float((centers - radii).max()), float((centers + radii).min()), by, by)
 
 
 def _sampled(samples: npt.ArrayLike) -> Array:
     values = validate.array("samples", samples)
     if values.ndim == 0 or len(values) == 0:
         message = f"samples must have at least one entry along the first axis, got shape {values.shape}"
-        raise ValueError(message)
-    return values
-
-
-def _row(samples: npt.ArrayLike) -> Array:
-    values = _sampled(samples)
-    if values.ndim > 1:
-        message = f"samples must be one row of numbers, got shape {values.shape}"
         raise ValueError(message)
     return values
 

@@ -128,24 +128,41 @@ def _refuse_other_metadata(found: Any) -> None:
     if form != _FORM:
         message = f"{_METADATA}, whose form is {truncate(form)}, and not {_FORM!r}"
         raise files.OtherFileError(message)
-    kinds = {"study": str, "config": dict, "seconds": dict}
-    if not (isinstance(found, dict) and all(isinstance(found.get(name), kind) for name, kind in kinds.items())):
-        message = f"{_METADATA}, which does not say what was run and in how many seconds"
+    seconds = found.get("seconds") if isinstance(found, dict) else None
+    is_whole = (
+        isinstance(seconds, dict)
+        and isinstance(seconds.get("run"), int | float)
+        and isinstance(found.get("study"), str)
+        and isinstance(found.get("config"), dict)
+        and isinstance(found.get("surroundings", {}), dict)
+    )
+    if not is_whole:
+        message = f"{_METADATA}, which does not say what was run, in how many seconds and by which versions"
         raise files.OtherFileError(message)
 
 
 def _table(found: Any) -> Table:
-    try:
-        rows = [{name: files.number_of_word(value) for name, value in row.items()} for row in found["rows"]]
-        return Table(rows, str(found.get("title", "")), str(found.get("caption", "")))
-    except (AttributeError, KeyError, TypeError) as error:
+    rows = found.get("rows") if isinstance(found, dict) else None
+    kinds = (str, bool, int, float, type(None))
+    if (
+        not isinstance(rows, list)
+        or not all(isinstance(row, dict) and all(isinstance(v, kinds) for v in row.values()) for row in rows)
+        or not all(isinstance(found.get(name, ""), str) for name in ("title", "caption"))
+    ):
         message = "which is not a table of numbers and words"
-        raise files.OtherFileError(message) from error
+        raise files.OtherFileError(message)
+    again = [{name: files.number_of_word(value) for name, value in row.items()} for row in rows]
+    return Table(again, found.get("title", ""), found.get("caption", ""))
 
 
 def _findings(found: Any) -> dict[str, Finding]:
-    try:
-        return {name: Finding(**one) for name, one in found.items()}
-    except (AttributeError, TypeError) as error:
+    wanted = {"sentence": str, "holds": bool, "detail": str}
+    if not isinstance(found, dict) or not all(
+        isinstance(one, dict)
+        and set(one) == set(wanted)
+        and all(isinstance(one[name], kind) for name, kind in wanted.items())
+        for one in found.values()
+    ):
         message = "which is not a list of findings"
-        raise files.OtherFileError(message) from error
+        raise files.OtherFileError(message)
+    return {name: Finding(**one) for name, one in found.items()}

@@ -16,7 +16,8 @@ from fedtheory._storage.provenance import code_version
 from fedtheory._support import validate
 from fedtheory._support.summary import Summary
 from fedtheory._support.wording import truncate
-from fedtheory.plotting.grids import lines_with_bands
+from fedtheory.plotting.bound import measured
+from fedtheory.plotting.style import COLORS, MARKERS, label_of
 from fedtheory.statistics import student_mean
 from fedtheory.study import Table
 from fedtheory.sweeps._grid import Grid
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 __all__ = ["Failure", "Outcome", "Sweep", "SweepInterrupted", "SweepWarning", "Variable", "variable", "variables_of"]
 
 _FAILED, _TRACEBACK, _SIDES = "failed", "traceback", ("mean", "lower", "upper", "seeds")
+
+# On a linear axis, positions that differ by more than this factor are only distinguishable if they are large.
+_WIDE = 30
 
 
 class SweepWarning(UserWarning):
@@ -171,7 +175,7 @@ class Sweep:
         pointwise.
         """
         name = self._known(variable)
-        lines_with_bands(axes, self.intervals(name, confidence), name, x=x, hue=hue)
+        _lines_with_bands(axes, self.intervals(name, confidence), name, x=x, hue=hue)
         if len(axes.get_lines()) > 1:
             axes.legend()
         return axes
@@ -190,6 +194,40 @@ class Sweep:
             message = "a sweep must have found a number to show, got none"
             raise ValueError(message)
         return self.variables[0] if variable is None else validate.choice("variable", variable, (*self.variables,))
+
+
+def _lines_with_bands(
+    axes: Axes, intervals: Dataset, name: str, *, x: str | None = None, hue: str | None = None
+) -> Axes:
+    """Plot means with confidence bands against one dimension, one line for each value of another; return the Axes."""
+    by_length = sorted(map(str, intervals["mean"].dims), key=lambda dim: -intervals.sizes[dim])
+    numeric = [dim for dim in by_length if intervals[dim].dtype.kind in "iuf"]
+    if not numeric:
+        message = "a plot must have an axis of numbers, got none"
+        raise ValueError(message)
+    x = numeric[0] if x is None else validate.choice("x", x, tuple(numeric))
+    others = [dim for dim in by_length if dim != x]
+    if hue is None:
+        hue = next((dim for dim in others if intervals.sizes[dim] > 1), None)
+    elif hue not in others:
+        message = f"hue must be one of {', '.join(map(repr, others))}, got {truncate(hue)}"
+        raise ValueError(message)
+    rest = {dim: 0 for dim in others if dim != hue}
+    here = intervals.isel(rest).sortby(x)
+    places = here[x].values
+    if places[0] > 0 and places[-1] >= _WIDE * places[0]:
+        axes.set_xscale("log")
+    for i in range(1 if hue is None else here.sizes[hue]):
+        line = here if hue is None else here.isel({hue: i})
+        label = label_of(name) if hue is None else f"{label_of(hue)} = {here[hue].values[i]}"
+        measured(
+            axes, places, line["mean"].values, line["lower"].values, line["upper"].values, label=label,
+            color=COLORS[i % len(COLORS)], marker=MARKERS[i % len(MARKERS)],
+        )  # fmt: skip
+    axes.set_xlabel(label_of(x))
+    axes.set_ylabel(label_of(name))
+    axes.set_title(", ".join(f"{label_of(dim)} = {intervals[dim].values[0]}" for dim in rest))
+    return axes
 
 
 def _interval(values: Any, confidence: float) -> tuple[float, float, float, int]:

@@ -54,16 +54,8 @@ def sweep(num_players: int, rng: np.random.Generator) -> Iterator[list[int]]:
         yield [first, *(others[place] for place in rng.permutation(num_players - 1))]
 
 
-def mean_and_error(samples: Array) -> tuple[Array, Array]:
-    """Return the mean of independent samples and its standard error, which is infinite for a single sample."""
-    count = len(samples)
-    if count == 1:
-        return samples[0], np.full(samples.shape[1], np.inf)
-    return samples.mean(axis=0), samples.std(axis=0, ddof=1) / np.sqrt(count)
-
-
-_WINDOW, _FEWEST, _CLOSE = 10, 20, 0.01
-_MOST_PER_PLAYER = 50
+WINDOW, FEWEST, CLOSE = 10, 20, 0.01
+MOST_PER_PLAYER = 50
 
 
 def gtg_shapley(utility: Utility, num_players: int, tolerance: float = 1e-4, rng: RNGLike = 0) -> Estimate:
@@ -102,7 +94,7 @@ def gtg_shapley(utility: Utility, num_players: int, tolerance: float = 1e-4, rng
     if abs(game(range(n)) - game(())) < eps:
         return Estimate(np.zeros(n), np.zeros(n), game.num_evaluations, 0, "between-round truncation")
     added: list[Array] = []
-    while len(added) < _MOST_PER_PLAYER * n:
+    while len(added) < MOST_PER_PLAYER * n:
         added += [marginals(game, order, eps) for order in sweep(n, generator)]
         if _converged(np.array(added)):
             return _estimate(game, np.array(added), "converged")
@@ -111,14 +103,16 @@ def gtg_shapley(utility: Utility, num_players: int, tolerance: float = 1e-4, rng
 
 def _converged(added: Array) -> bool:
     count = len(added)
-    if count < _FEWEST:
+    if count < FEWEST:
         return False
     means = np.cumsum(added, axis=0) / np.arange(1, count + 1)[:, None]
     latest = means[-1]
-    return bool((np.abs(means[-_WINDOW:] - latest).mean(axis=0) <= _CLOSE * np.abs(latest)).all())
+    return bool((np.abs(means[-WINDOW:] - latest).mean(axis=0) <= CLOSE * np.abs(latest)).all())
 
 
 def _estimate(game: Game, added: Array, stopped: str) -> Estimate:
     n = added.shape[1]
     sweeps = added.reshape(-1, n, n).mean(axis=1)
-    return Estimate(*mean_and_error(sweeps), game.num_evaluations, len(added), stopped)
+    count = len(sweeps)
+    errors = sweeps.std(axis=0, ddof=1) / np.sqrt(count) if count > 1 else np.full(n, np.inf)
+    return Estimate(sweeps.mean(axis=0), errors, game.num_evaluations, len(added), stopped)

@@ -1,9 +1,8 @@
 """Processes for verdicts and hunts, by joblib; Ctrl-C is handled by the parent process only."""
 
-import contextlib
 import os
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from typing import Any, TypeVar
 
 from fedtheory._support import validate
@@ -29,10 +28,15 @@ def in_order(
     if min(jobs, len(items)) <= 1:
         yield from (work(*item) for item in items)
         return
-    from joblib import delayed
+    from joblib import Parallel, delayed
 
-    with pool(min(jobs, len(items)), "generator") as run:
-        results = run(delayed(_work_on)(work, sent(claim), *arguments) for claim, *arguments in items)
+    options = {"n_jobs": min(jobs, len(items)), "return_as": "generator", "inner_max_num_threads": 1}
+    with warnings.catch_warnings(), Parallel(backend="loky", **options) as run:
+        # A worker that imported large libraries is replaced, because joblib mistakes its size for a memory leak.
+        warnings.filterwarnings("ignore", message="A worker stopped")
+        with block_sigint():  # inherited by the worker processes
+            list(run([delayed(os.getpid)()]))
+        results = run(delayed(_work_on)(work, _sent(claim), *arguments) for claim, *arguments in items)
         try:
             for result in results:  # noqa: UP028 ("yield from" would close the results itself)
                 yield result
@@ -41,29 +45,10 @@ def in_order(
                 results.close()
 
 
-def _work_on(work: Callable[..., Result], claim: Claim | str, *arguments: Any) -> Result:
-    return work(received(claim), *arguments)
-
-
-@contextlib.contextmanager
-def pool(jobs: int, return_as: str = "list") -> Iterator[Any]:
-    """Start processes and yield joblib's ``Parallel`` on them."""
-    from joblib import Parallel, delayed
-
-    options = {"return_as": return_as, "inner_max_num_threads": 1}
-    with warnings.catch_warnings(), Parallel(n_jobs=jobs, backend="loky", **options) as run:
-        # A worker that imported large libraries is replaced, because joblib mistakes its size for a memory leak.
-        warnings.filterwarnings("ignore", message="A worker stopped")
-        with block_sigint():  # inherited by the worker processes
-            list(run([delayed(os.getpid)()]))
-        yield run
-
-
-def sent(claim: Claim) -> Claim | str:
+def _sent(claim: Claim) -> Claim | str:
     """Return what is sent to another process: the key of a claim of the package, or else the claim."""
     return claim.key if not claim.home and known_claims().get(claim.key) is claim else claim
 
 
-def received(claim: Claim | str) -> Claim:
-    """Return the claim that was sent."""
-    return one_claim(claim) if isinstance(claim, str) else claim
+def _work_on(work: Callable[..., Result], claim: Claim | str, *arguments: Any) -> Result:
+    return work(one_claim(claim) if isinstance(claim, str) else claim, *arguments)

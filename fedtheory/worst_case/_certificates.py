@@ -136,10 +136,7 @@ def _reached(program: Program, point: FeasiblePoint, bounds: Sequence[Fraction])
 
 
 def verify_direction(program: Program, direction: FeasiblePoint) -> Fraction:
-    """Return the growth of the objective along a direction that violates no constraint.
-
-    Together with a feasible point it proves that the value is infinite.
-    """
+    """Return the growth of the objective along a direction that violates no constraint."""
     growth = _reached(program, direction, [Fraction(0)] * (len(program.forms) - 1))
     if growth <= 0:
         message = f"the objective must grow along the direction, got {float(growth)}"

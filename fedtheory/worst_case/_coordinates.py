@@ -205,10 +205,7 @@ class Coordinates:
         )
 
     def point(self, state: State, *, along: bool = False) -> FeasiblePoint:
-        """Return the point of a state in rationals, corrected so that it fulfills the equalities.
-
-        With ``along`` it is a direction, along which all forms of equalities are 0.
-        """
+        """Return a state's point, or with ``along`` its direction, in rationals that fulfill the equalities."""
         rows, units = self._scales
         share = 1.0 if along else 1.0 / float(state.tau)
         own = [_exact(gram * share) for gram in state.grams]
@@ -244,10 +241,7 @@ class Coordinates:
         return FeasiblePoint.of(grams, values)
 
     def multipliers(self, state: State, *, of_objective: bool) -> Multipliers:
-        """Return a state's multipliers as rationals, corrected so that function values cancel.
-
-        They prove a bound of the objective or, without an objective, that no point fulfills the constraints.
-        """
+        """Return a state's multipliers as rationals, corrected so that function values cancel."""
         rows, _ = self._scales
         scales = rows * (1.0 / (float(state.tau) * rows[0]) if of_objective else 1.0)
         found = np.full(rows.size, Fraction(0), dtype=object)

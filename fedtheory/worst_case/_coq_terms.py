@@ -261,11 +261,7 @@ def total(terms: Iterable[tuple[Fraction, Any]], empty: Any) -> Any:
 
 
 def expressed(target: Mapping[int, Fraction], known: Sequence[Name], atoms: Sequence[Name]) -> Any:
-    """Return a vector as a short combination of known vectors and atoms.
-
-    Starting from the last atom, each term eliminates one atom. The term is a multiple of that atom or of a known vector
-    whose last atom it is.
-    """
+    """Return a vector as a short combination of known vectors and atoms; each term eliminates the last atom left."""
     ends: dict[int, list[Name]] = {}
     for v in (*known, *atoms):
         if v.at:

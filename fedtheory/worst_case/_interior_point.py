@@ -144,10 +144,7 @@ class Progress(NamedTuple):
 
 
 def path(data: Data, state: State) -> Iterator[Progress]:
-    """Yield the states of a path to a solution, or to a certificate that there is none.
-
-    It ends when rounding prevents progress; the caller may stop earlier.
-    """
+    """Yield the states of a path to a solution or a certificate that there is none, until rounding stops progress."""
     best, since = np.full(2, np.inf), 0
     for _ in range(_MOST_STEPS):
         try:

@@ -85,13 +85,7 @@ LETTERS = {"noise": "n", "deviation": "d", "mean": "m", "compressed": "c", "inex
 
 
 class Names:
-    """Names of the vectors, functions and function values of a record.
-
-    Attributes
-    ----------
-    points
-        Points by name.
-    """
+    """Names of the vectors, functions and function values of a record; ``points`` are points by name."""
 
     def __init__(self, record: Record, style: Style = TEXT) -> None:
         self.style, self.record = style, record

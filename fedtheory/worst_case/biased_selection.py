@@ -104,10 +104,7 @@ def _orders(choice: _Choice, num_rounds: int) -> Iterator[tuple[Ranking, ...]]:
 
 
 def _top_clients(given: Constants, num_clients: int, num_selected: int, *, ranked: bool) -> Problem:
-    """Maximize the squared distance after a round of the clients with the largest losses; all clients are candidates.
-
-    The selected clients are exchangeable, and so are the others.
-    """
+    """Maximize the squared distance after a round of the clients with the largest losses among all clients."""
     p, share = Problem(), Fraction(num_selected, num_clients)
     top = p.clients(num_selected, given.mu, given.L, minimum=0)
     rest = p.clients(num_clients - num_selected, given.mu, given.L, minimum=0)

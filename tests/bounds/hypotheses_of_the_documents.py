@@ -211,7 +211,8 @@ _SCAFFOLD = {
     "one_round-derived": _CONTROLLED | {"Option II", "step (L + mu) < 2"},
     "fixed_step_potential-derived": _CONTROLLED | {"Option II", "step <= 1/(tau L)"},
     "option_one_round-derived": _CONTROLLED | {"Option I", "step (L + mu) < 2", "mu < L"},
-    "sampled_round-derived": _CONTROLLED
+    "sampled_round-derived": _CLIENTS
+    | _NOISE
     | {"Option II", "draws without replacement", "equal weights", "N >= 2", "damped", "heavy control variates"},
 }
 _FEDLIN = {"corrected_round-derived": _CONTROLLED | {"FedLin", "stable local steps", "fresh gradients"}}

@@ -1,9 +1,11 @@
 """Transcription of SCAFFOLD: the statements of the theory page, summed term by term."""
 
+from fractions import Fraction
+
 LETTERS = {
     "num_rounds": "R", "mu": "mu", "L": "L", "local_steps": "tau", "step_size": "eta", "distance2": "Delta",
     "initial_distance2": "Delta", "control_error2": "E", "variate_error2": "C", "control_weight": "omega",
-    "num_clients": "N", "num_selected": "S",
+    "num_clients": "N", "num_selected": "S", "sigma2": "sigma2",
 }  # fmt: skip
 
 
@@ -31,7 +33,8 @@ def option_one_round__derived(Delta, E, eta, mu, L, tau):
     return c ** (2 * tau) * Delta + kappa * eta**2 * beta * c ** (2 * tau - 2) * E
 
 
-def sampled_round__derived(Delta, C, omega, eta, mu, tau, N, S):
-    """(1 - mu h/2) of |x|^2 + omega N h^2/S C, with h = K eta_l."""
-    h = tau * eta
-    return (1 - mu * h / 2) * (Delta + omega * N * h**2 / S * C)
+def sampled_round__derived(Delta, C, omega, eta, mu, L, tau, N, S, sigma2):
+    """(1 - mu h/2) of |x|^2 + omega N h^2/S C, with h = K eta_l, and noise for kappa above and below 1."""
+    h, kappa = tau * eta, Fraction(1, S) + omega
+    noise = kappa if kappa > 1 else kappa + (1 - kappa) * (h - eta) * L / 2
+    return (1 - mu * h / 2) * (Delta + omega * N * h**2 / S * C) + h**2 * sigma2 / tau * noise

@@ -78,13 +78,6 @@ def plain_sum(rng, vectors, weights):
     return total
 
 
-def subsets(rng, vectors, weights):
-    n = len(weights)
-    m = min(2, n)
-    chosen = rng.permutation(n)[:m]
-    return n / m * weights[chosen] @ vectors[chosen]
-
-
 def one_order(utility, n, rng):
     return shapley.mean_of(utility, n, [rng.permutation(n).tolist()])
 
@@ -112,7 +105,6 @@ RIGHT = [
     Right(plain_sum, check_aggregation, {"exact": True}, {}),
     Right(middle, check_aggregation, {"like": aggregation.median, "exact": True, "outliers": 2, "min_clients": 5}, {}),
     Right(aggregation.q_fedavg, check_aggregation, aggregation.Q_FEDAVG, {}),
-    Right(subsets, check_aggregation, {}, {"num_draws": 1000}),
     Right(shapley.right, check_shapley, {}, {}),
     Right(one_order, check_shapley, {"exact": False}, {"num_draws": 500}),
     Right(synthetic.right, check_generator, {}, {"num_clients": 60}),

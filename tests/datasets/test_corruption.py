@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fedtheory.datasets.corruption import (
-    add_irrelevant_samples,
-    noise_levels,
-    shift_labels,
-    with_misaligned_clients,
-)
+from fedtheory.datasets.corruption import add_irrelevant_samples, noise_levels, shift_labels, with_misaligned_clients
 from fedtheory.datasets.synthetic_softmax import synthetic
 from fedtheory.federation.client_data import FederatedData
 

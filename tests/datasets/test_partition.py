@@ -122,18 +122,6 @@ def test_heterogeneity_counts_labels_and_measures_total_variation():
     assert report.sizes.tolist() == [4, 2]
 
 
-def test_a_smaller_concentration_is_more_heterogeneous():
-    labels = np.repeat(np.arange(10), 300)
-    features = np.zeros((3000, 1))
-    distances = [
-        heterogeneity(
-            FederatedData.from_partition(features, labels, dirichlet_partition(labels, 10, concentration, rng=1))
-        ).mean_total_variation
-        for concentration in (0.01, 0.3, 3.0, 300.0)
-    ]
-    assert distances == sorted(distances, reverse=True)
-
-
 @pytest.mark.parametrize("power", [5e-324, 1e-9])
 def test_a_power_near_zero_gives_the_client_of_the_largest_draw_everything_but_the_smallest_sizes(power):
     # x^(1/power) of all other draws is 0 beside that of the largest.

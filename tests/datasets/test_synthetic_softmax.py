@@ -90,13 +90,6 @@ def test_nine_tenths_of_the_samples_train():
     np.testing.assert_array_equal(totals, synthetic_clients(1, 1, 6, rng=2).sizes)
 
 
-@pytest.mark.parametrize("spread", [0.0, 1.0])
-def test_the_two_readings_of_dispersion_agree_at_zero_and_one(spread):
-    first, second = (synthetic(spread, spread, 3, max_samples=60, dispersion=d) for d in ("std", "variance"))
-    np.testing.assert_array_equal(first.features, second.features)
-    np.testing.assert_array_equal(first.labels, second.labels)
-
-
 def test_the_two_readings_of_dispersion_differ_at_one_half_as_a_square_root():
     first, second = (drawn(0.5, 0.5, dispersion=d) for d in ("std", "variance"))
     np.testing.assert_allclose(second.model_means, np.sqrt(2) * first.model_means, rtol=1e-15)

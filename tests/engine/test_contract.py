@@ -64,16 +64,8 @@ class Valued:
 
 def test_a_round_is_valued_with_its_local_models_and_the_server_s_before_and_after() -> None:
     strategy = Valued()
-    run = ft.fedavg(
-        FED,
-        strategy,
-        num_rounds=3,
-        step_size=0.1,
-        initial=[2.0],
-        server_step_size=0.5,
-        record=("models",),
-        num_threads=1,
-    )
+    known = {"num_rounds": 3, "step_size": 0.1, "initial": [2.0], "server_step_size": 0.5, "num_threads": 1}
+    run = ft.fedavg(FED, strategy, record=("models",), **known)
     models = run.models[0, :, 0]
     assert [entry[0] for entry in strategy.seen] == [0, 1, 2]
     for t, chosen, local, before, after in strategy.seen:

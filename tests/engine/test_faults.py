@@ -209,7 +209,7 @@ def test_a_compiled_rule_that_returns_a_float_for_a_number_of_clients_is_refused
 
 @dataclass(frozen=True)
 class Selecting:
-    """A strategy of one rule in plain Python."""
+    """A strategy of one rule."""
 
     select: Any
 
@@ -220,9 +220,26 @@ class Selecting:
 @pytest.mark.parametrize(
     ("wrong", "wanted"),
     [("losses[0]", "no rule propose"), ("candidates[0]", "no rule propose"), ("np.argmax(losses)", "no rule propose"),
-     ("[].pop()", "must not raise"), ("weights[9]", "must stay within its arrays"), ("1 / 0", "must not raise")],
+     ("chosen[:] = candidates[: chosen.size]", "no rule propose"), ("[].pop()", "must not raise"),
+     ("weights[9]", "must stay within its arrays"), ("1 / 0", "must not raise")],
 )  # fmt: skip
 def test_a_missing_propose_is_named_only_where_it_is_what_fails(wrong, wanted):
     space = {"np": np}
     exec(f"def own({', '.join(RULES['select'].arguments)}):\n    chosen[0] = 0\n    {wrong}\n    return 1\n", space)
-    assert wanted in sentence(ValueError, Selecting(space["own"]))
+    for rule in (space["own"], *([njit(space["own"])] if wrong.startswith("chosen") else [])):
+        assert wanted in sentence(ValueError, Selecting(rule))
+
+
+def forgetful(table, memory, weights, candidates, losses, rng, chosen):
+    return 0
+
+
+def silent(round_index, table, memory, weights, candidates, losses, rng, chosen):
+    chosen[0] = 0
+
+
+@pytest.mark.skipif(PLAIN_PYTHON, reason="nothing is compiled")
+@pytest.mark.parametrize("rule", [forgetful, silent])
+def test_a_rule_of_another_signature_is_refused_by_name_before_the_first_round(rule):
+    said = sentence(TypeError, Selecting(njit(rule)))
+    assert said.startswith(f"the rule select must follow fedtheory.selection.rules, got {rule.__name__}")

@@ -53,7 +53,7 @@ def test_accuracies_are_matched_where_samples_are_classified_and_batches_have_a_
         ft.fedavg(TWO.federation, by_accuracy, num_rounds=1, step_size=0.1)
     run = ft.fedavg(TWO.federation, ft.selection.Full(), num_rounds=1, step_size=0.1)
     with pytest.raises(ValueError, match="must match losses"):
-        ft.engine.inclusions(TWO, by_accuracy, run)
+        ft.exact.inclusions(TWO, by_accuracy, run)
     aligned = ft.federation.prioritize(SOFTMAX, [True, False])
     by_batch = ft.selection.LossMatching(aligned.priority, aligned.shares, match="minibatch accuracy")
     with pytest.raises(ValueError, match="batch_size must be given"):
@@ -61,9 +61,7 @@ def test_accuracies_are_matched_where_samples_are_classified_and_batches_have_a_
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"fraction": 1.5}, {"num_epochs": 0}, {"num_batches": 0}, {"drawn": "twice"}, {"seed": -1}],
-    ids=str,
+    "change", [{"fraction": 1.5}, {"num_epochs": 0}, {"num_batches": 0}, {"drawn": "twice"}, {"seed": -1}], ids=str
 )
 def test_stragglers_without_such_values_are_refused(change: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=f"{next(iter(change))} must"):

@@ -71,6 +71,7 @@ _EXACT = {
     # of methods that no run has
     "fedlin.corrected_round": set[str](),
     "fedsplit.split_round": set[str](),
+    "scaffold.sampled_round": {METHOD, STEPS, NOISE},
     "proxskip.stochastic_potential": set[str](),
     "proxskip.corrected_potential": set[str](),
     "ef21.average_gradient": set[str](),

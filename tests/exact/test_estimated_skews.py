@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.engine.draws import first_rounds
 from fedtheory.engine.simulation import fedavg
 from fedtheory.exact.estimated_skews import estimated_selection_skew, sampled_models
+from fedtheory.exact.first_rounds import first_rounds
 from fedtheory.exact.skews import skew
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.selection.full import Full

@@ -18,12 +18,6 @@ def test_rows_between_the_offsets_are_the_clients_own():
     assert data.test_client(1)[1].size == 0
 
 
-def test_weights_are_the_shares_of_the_samples():
-    data = FederatedData.from_clients(PAIRS)
-    assert data.sample_counts.tolist() == [3, 1]
-    assert data.weights.tolist() == [3 / 4, 1 / 4]
-
-
 def test_taking_clients_keeps_their_rows_and_the_classes_of_all():
     data = FederatedData.from_clients(PAIRS, num_classes=5).take([1, 0, 1])
     assert data.sample_counts.tolist() == [1, 3, 1]

@@ -86,16 +86,6 @@ def test_the_zero_model_moves_its_last_biases_only_and_an_initial_one_all() -> N
     assert 0.9 / np.sqrt(400) < np.abs(wide[400 * 4 :]).max() <= 1 / np.sqrt(400)
 
 
-def test_doubling_a_layer_and_halving_the_next_changes_nothing() -> None:
-    """ReLU(2 z) = 2 ReLU(z): a symmetry that a wrong order of layers or biases would break."""
-    fed = federation((4,))
-    w = np.random.default_rng(2).normal(size=fed.dim)
-    hidden, last = w[: 4 * 4].copy(), w[4 * 4 :].reshape(3, 5).copy()
-    hidden *= 2
-    last[:, :4] /= 2
-    np.testing.assert_allclose(fed.losses(np.concatenate([hidden, last.ravel()])), fed.losses(w), rtol=1e-13)
-
-
 def test_constants_that_do_not_exist_are_refused() -> None:
     fed = federation()
     names = ("minimizer", "minimum", "local_minimizers", "local_minima", "objective_gap")

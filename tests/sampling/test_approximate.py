@@ -11,12 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from fedtheory.sampling import (
-    approximate_probabilities,
-    approximation_path,
-    rational_probabilities,
-    variance,
-)
+from fedtheory.sampling import approximate_probabilities, approximation_path, rational_probabilities, variance
 from fedtheory.sampling.approximate import approximation
 
 SMALLEST = float(np.finfo(np.float64).tiny)

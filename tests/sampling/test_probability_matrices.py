@@ -45,12 +45,6 @@ def enumerated(law, vectors):
     return float(law.probabilities @ [error @ error for error in errors])
 
 
-def test_the_matrix_of_a_law_has_the_probabilities_of_pairs() -> None:
-    law = random_law(np.random.default_rng(5), 4)
-    pairs = [[law.probabilities[law.members[:, i] & law.members[:, j]].sum() for j in range(4)] for i in range(4)]
-    np.testing.assert_allclose(law.matrix, pairs, atol=1e-15)
-
-
 def test_the_variance_from_the_matrix_is_that_of_all_outcomes() -> None:
     rng = np.random.default_rng(1)
     for _ in range(200):
@@ -109,8 +103,3 @@ HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
 def test_correlated_samplings_whose_variance_is_known_exactly(matrix, vectors, expected) -> None:
     exact = np.array([[Fraction(x) for x in row] for row in matrix], dtype=object)
     assert estimator_variance(exact, np.array([[Fraction(x)] for x in vectors], dtype=object)) == expected
-
-
-def test_two_of_three_needs_a_larger_v_than_independent_sampling() -> None:
-    assert smallest_uniform_v(np.eye(3) / 3 + 1 / 3) == pytest.approx(1 / 2, rel=1e-12)
-    assert smallest_uniform_v(independent(np.full(3, 2 / 3))) == pytest.approx(1 / 3, rel=1e-12)

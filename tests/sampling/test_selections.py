@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from fedtheory.conformance import weights
 from fedtheory.sampling.cohorts import (
+    cohort_law,
     frequencies,
     independent,
     power_of_choice,
@@ -16,21 +17,9 @@ from fedtheory.sampling.cohorts import (
     uniform_subsets,
     with_replacement,
 )
-from fedtheory.sampling.inclusion import power_of_choice_inclusion
 from fedtheory.statistics.law import Law
 
 sizes = st.lists(st.integers(1, 9), min_size=2, max_size=5)
-
-
-@given(sizes=sizes, data=st.data())
-def test_power_of_choice_agrees_with_quadrature_over_arrival_times(sizes: list[int], data: st.DataObject) -> None:
-    num_candidates = data.draw(st.integers(1, len(sizes)))
-    num_selected = data.draw(st.integers(1, num_candidates))
-    losses = data.draw(st.lists(st.integers(0, 2), min_size=len(sizes), max_size=len(sizes)))
-    law = power_of_choice(sizes, losses, num_selected, num_candidates)  # type: ignore[arg-type]
-    exact = [float(frequency) for frequency in frequencies(law, len(sizes))]
-    by_quadrature = power_of_choice_inclusion(np.array(sizes) / sum(sizes), losses, num_selected, num_candidates)
-    np.testing.assert_allclose(by_quadrature, exact, rtol=0, atol=1e-13)
 
 
 @given(shares=weights(), data=st.data())
@@ -72,3 +61,24 @@ def test_clients_of_weight_zero_are_never_drawn() -> None:
 
 def test_uniform_weights_make_successive_draws_uniform_subsets() -> None:
     assert successive([Fraction(1, 4)] * 4, 2) == uniform_subsets(4, 2)
+
+
+def test_rational_weights_give_rational_laws_of_sum_one():
+    law = cohort_law([Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)], [1, 1, 2], 2, 2)
+    assert sum(law.values()) == 1
+    assert all(isinstance(probability, Fraction) for probability in law.values())
+    assert law == successive([Fraction(3), Fraction(2), Fraction(1)], 2).map(frozenset)
+
+
+def test_float_weights_agree_with_the_same_rationals():
+    weights, losses = [1, 2, 3, 4, 5], [2, 2, 1, 2, 0]
+    exact = cohort_law(weights, losses, 2, 3)
+    rounded = cohort_law(np.array(weights) / 15, losses, 2, 3)
+    assert exact.keys() == rounded.keys()
+    np.testing.assert_allclose([rounded[c] for c in exact], [float(v) for v in exact.values()], rtol=1e-14)
+
+
+def test_ties_share_the_last_places_equally():
+    # All three are candidates; client 2 is on top, and 0 and 1 draw for the second place.
+    half = Fraction(1, 2)
+    assert cohort_law([1, 5, 9], [1, 1, 2], 2, 3) == {frozenset({0, 2}): half, frozenset({1, 2}): half}

@@ -155,6 +155,27 @@ def test_of_an_odd_number_of_clients_the_first_half_is_larger():
     np.testing.assert_array_equal(presences(AlternatingGroups(dropout=0.0), 5, 2), [[1, 1, 1, 0, 0], [0, 0, 0, 1, 1]])
 
 
+class OneByOne:
+    """One client after the other, which the memory counts."""
+
+    def attendance(self, num_clients):
+        return AvailabilityRule(count_on, np.empty(0), np.zeros(1))
+
+
+@njit
+def count_on(round_index, table, memory, rng, present):
+    for k in range(present.size):
+        present[k] = k == memory[0]
+    memory[0] += 1.0
+    return 1
+
+
+def test_every_replicate_begins_with_the_first_memory_of_the_availability():
+    known = {"num_rounds": 3, "step_size": 0.1, "num_replicates": 5, "record": ("selected",)}
+    found = ft.fedavg(FED, Available(Uniform(1), OneByOne()), **known).recorded("selected")
+    assert found[:, :3, 0].tolist() == [[0, 1, 2]] * 5
+
+
 def test_coins_have_their_probabilities_and_no_memory():
     p = np.array([0.0, 0.2, 0.9, 1.0])
     rows = presences(BernoulliAvailability(p), 4, 20_000).astype(float)

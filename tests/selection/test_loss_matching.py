@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fedtheory as ft
-from fedtheory.engine.inclusion import inclusions
 from fedtheory.errors import DivergenceWarning
+from fedtheory.exact.aligned_runs import inclusions
 from fedtheory.federation.prioritized import prioritize
 from fedtheory.selection.loss_matching import AnnealedThreshold, LossMatching, matches
 

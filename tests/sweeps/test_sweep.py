@@ -1,5 +1,6 @@
 """Results of a sweep: one labeled data set, failures with tracebacks, intervals, a table and a plot."""
 
+import time
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,12 @@ def test_a_failed_configuration_is_recorded_with_its_traceback_and_the_sweep_goe
     texts = found.data["traceback"]
     assert texts.sel(d=5, tau=2).values[0] == failure.traceback
     assert texts.sel(d=1).values.tolist() == [[""] * 3] * 3
+
+
+def test_a_failed_configuration_takes_no_more_time_than_passes_meanwhile():
+    start = time.perf_counter()
+    seconds = swept(toy.fails_at_two, {"d": [2]}).seconds
+    assert 0 < seconds <= time.perf_counter() - start
 
 
 def test_intervals_and_table_are_those_of_student_over_the_seeds(found):

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from fedtheory.conformance import games
 from fedtheory.valuation.axioms import efficiency, null_player, symmetry
-from fedtheory.valuation.games import Game, shapley, utility_table
-from fedtheory.valuation.permutations import marginals
+from fedtheory.valuation.games import shapley, utility_table
 
 UTILITIES = games()
 FEW = settings(max_examples=15)  # each game has up to 32 numbers, of which a wrong sign or place shows in almost any
@@ -137,15 +136,6 @@ def test_twenty_players_are_enough_and_one_more_is_refused_with_the_way_out() ->
 def test_a_utility_that_is_no_number_is_refused_with_its_coalition(utility: Any, error: type, sentence: str) -> None:
     with pytest.raises(error, match=sentence):
         shapley(utility, 2)
-
-
-@FEW
-@given(UTILITIES, st.integers(0, 2**32))
-def test_marginals_of_an_order_add_up_to_what_everybody_earns(table: list[Q], seed: int) -> None:
-    n = players_of(table)
-    game = Game(lambda players: table[sum(1 << k for k in players)])
-    order = np.random.default_rng(seed).permutation(n).tolist()
-    assert marginals(game, order).sum() == pytest.approx(float(table[-1] - table[0]), abs=1e-12)
 
 
 def test_a_table_is_exact_if_all_its_utilities_are():

@@ -12,7 +12,7 @@ from fedtheory.bounds import power_of_choice
 from fedtheory.theorem.claims import Claim
 from fedtheory.theorem.findings import Finding, at_least, at_most, equal_to, not_applicable
 from fedtheory.theorem.paper import Paper, Statement
-from fedtheory.verification.report import bars_of, html_report
+from fedtheory.verification.report import bars, bars_of, html_report
 from fedtheory.verification.verdicts import Verdict, examine
 
 HOSTILE = """</td><script>alert("x")</script>&amp;' onload="y" """
@@ -116,6 +116,14 @@ def test_bars_extend_from_zero_to_the_sides_on_one_scale(
     finding: Finding, zero: float, measured: float, predicted: float
 ) -> None:
     assert drawn(finding) == pytest.approx((zero, measured, predicted), abs=0.01)
+
+
+@pytest.mark.parametrize("values", [(1.0, -3.0), (1.0, -3.0, math.inf), (-1.0, 2.0, -math.inf, math.inf), (0.0, 2.0)])
+def test_bars_of_the_opposite_numbers_are_mirrored(values: tuple[float, ...]) -> None:
+    zero, ends = bars(*values)
+    mirrored_zero, mirrored_ends = bars(*(-value for value in values))
+    assert mirrored_zero == pytest.approx(100 - zero, abs=0.01)
+    assert [end for end, _ in mirrored_ends] == pytest.approx([100 - end for end, _ in ends], abs=0.01)
 
 
 def test_a_row_without_sides_has_no_bars() -> None:

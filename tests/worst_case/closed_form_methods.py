@@ -18,11 +18,17 @@ class Method(NamedTuple):
     value: Callable[..., Any]
 
 
-def gradient_descent(mu: Any, eta: Any) -> Problem:
+def started(mu: Any, num_clients: int = 1, **placed: Any) -> tuple[Problem, Any, Any, Any]:
+    """Return a problem, a function or clients with L = 1, the minimizer, and a point within a distance of 1 of it."""
     p = Problem()
-    f = p.function(mu, 1)
-    best, x = f.minimizer(), p.point("x")
+    f = p.function(mu, 1) if num_clients == 1 else p.clients(num_clients, mu, 1)
+    best, x = f.minimizer(**placed), p.point("x" if num_clients == 1 else "w")
     p.at_most((x - best).square, 1, "distance2")
+    return p, f, best, x
+
+
+def gradient_descent(mu: Any, eta: Any) -> Problem:
+    p, f, best, x = started(mu)
     p.maximize((x - eta * f.gradient(x) - best).square)
     return p
 
@@ -58,10 +64,7 @@ def proximal_point(mu: Any, eta: Any) -> Problem:
 
 def inexact_gradient(mu: Any, eta: Any, delta: Any) -> Problem:
     """Use a gradient with a relative error of delta."""
-    p = Problem()
-    f = p.function(mu, 1)
-    best, x = f.minimizer(), p.point("x")
-    p.at_most((x - best).square, 1, "distance2")
+    p, f, best, x = started(mu)
     p.maximize((x - eta * f.inexact_gradient(x, relative=delta) - best).square)
     return p
 
@@ -77,20 +80,14 @@ def compressed_gradient(mu: Any, eta: Any, s: Any) -> Problem:
 
 
 def unbiased_compressor(mu: Any, eta: Any, omega: Any) -> Problem:
-    p = Problem()
-    f = p.function(mu, 1)
-    best, x = f.minimizer(), p.point("x")
-    p.at_most((x - best).square, 1, "distance2")
+    p, f, best, x = started(mu)
     p.maximize((x - eta * p.unbiased(f.gradient(x), omega) - best).square)
     return p
 
 
 def sampled_client(mu: Any, eta: Any, theta: Any) -> Problem:
     """Step along the gradient of one drawn client; theta is the weight of the heterogeneity at the minimizer."""
-    p = Problem()
-    c = p.clients(2, mu, 1)
-    best, w = c.minimizer(), p.point("w")
-    p.at_most((w - best).square, 1, "distance2")
+    p, c, best, w = started(mu, 2)
     after = c.sample(1, "independent").square(c.step(w, eta) - best)
     p.maximize(after - theta * eta**2 * c.gradient(best).square)
     return p
@@ -98,20 +95,14 @@ def sampled_client(mu: Any, eta: Any, theta: Any) -> Problem:
 
 def objective_gap(mu: Any, eta: Any) -> Problem:
     """Step along the gradient of one drawn client, less ``2 eta^2 Gamma`` (the round lemma with one local step)."""
-    p = Problem()
-    c = p.clients(2, mu, 1)
-    best, w = c.minimizer(), p.point("w")
-    p.at_most((w - best).square, 1, "distance2")
+    p, c, best, w = started(mu, 2)
     p.maximize(c.sample(1, "independent").square(c.step(w, eta) - best) - 2 * eta**2 * c.objective_gap())
     return p
 
 
 def two_local_steps(mu: Any, eta: Any) -> Problem:
     """Average the clients' models after two local steps, where all clients have one minimizer."""
-    p = Problem()
-    c = p.clients(2, mu, 1)
-    best, w = c.minimizer(objective_gap=0), p.point("w")
-    p.at_most((w - best).square, 1, "distance2")
+    p, c, best, w = started(mu, 2, objective_gap=0)
     p.maximize((c.mean(c.step(c.step(w, eta), eta)) - best).square)
     return p
 
@@ -130,10 +121,7 @@ def scaffold(mu: Any, eta: Any, local_steps: int = 2) -> Problem:
 
 def extrapolated_proximal_steps(mu: Any, gamma: Any, alpha: Any) -> Problem:
     """Make a round of FedExProx, where all clients have one minimizer: step gamma, extrapolation alpha."""
-    p = Problem()
-    c = p.clients(2, mu, 1)
-    best, w = c.minimizer(objective_gap=0), p.point("w")
-    p.at_most((w - best).square, 1, "distance2")
+    p, c, best, w = started(mu, 2, objective_gap=0)
     p.maximize((w + alpha * (c.mean(c.proximal(w, gamma)) - w) - best).square)
     return p
 
@@ -166,10 +154,7 @@ def ef21(mu: Any, s: Any, z: Any) -> Problem:
 
 def partial_participation(mu: Any, eta: Any, share: Any) -> Problem:
     """Step along the mean gradient of m of n distinct clients; share is ``(n - m)/(m (n - 1))``."""
-    p = Problem()
-    c = p.clients(2, mu, 1)
-    best, w = c.minimizer(), p.point("w")
-    p.at_most((w - best).square, 1, "distance2")
+    p, c, best, w = started(mu, 2)
     g, at_best = c.gradient(w), c.gradient(best)
     after = (w - eta * c.mean(g) - best).square + share * eta**2 * (g - c.mean(g)).square
     p.maximize(after - 2 * share * eta**2 * at_best.square)
@@ -182,11 +167,8 @@ def diana(mu: Any, eta: Any, alpha: Any, nu: Any) -> Problem:
     The compressors' variances are written out: given all before, ``E |C(v) - v|^2 = omega |v|^2`` at most, and
     ``alpha^2 omega = alpha (1 - alpha)``.
     """
-    p = Problem()
-    c = p.clients(2, mu, 1)
-    best, w = c.minimizer(), p.point("w")
+    p, c, best, w = started(mu, 2)
     h = p.point("h") + c.deviation()
-    p.at_most((w - best).square, 1, "distance2")
     g, at_best, weight = c.gradient(w), c.gradient(best), 4 * nu / alpha * eta**2
     model = (w - eta * c.mean(g) - best).square + nu * eta**2 * (g - h).square
     memory = (1 - alpha) * (h - at_best).square + alpha * (g - at_best).square
@@ -196,11 +178,8 @@ def diana(mu: Any, eta: Any, alpha: Any, nu: Any) -> Problem:
 
 def sampled_control_variates(mu: Any, eta: Any, q: Any, share: Any) -> Problem:
     """Make a round of SCAFFOLD with one local step by a share q = m/n of the clients, which update their variates."""
-    p = Problem()
-    c = p.clients(2, mu, 1)
-    best, w = c.minimizer(), p.point("w")
+    p, c, best, w = started(mu, 2)
     h = p.point("h") + c.deviation()
-    p.at_most((w - best).square, 1, "distance2")
     g, at_best, weight = c.gradient(w), c.gradient(best), 4 * share / q * eta**2
     apart = g - h - c.mean(g - h)
     model = (w - eta * c.mean(g) - best).square + share * eta**2 * apart.square

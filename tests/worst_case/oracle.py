@@ -7,9 +7,10 @@ computed from its parts in the blocks, and compared with the run.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction as Q
 from itertools import combinations, product
-from typing import Any, NamedTuple
+from typing import Any, Self
 
 import numpy as np
 
@@ -37,20 +38,25 @@ AXES = (*(CLIENTS,) * GROUPS, *(2,) * NOISES)
 CLOSE = 1e-7
 
 
-class V(NamedTuple):
-    """A vector of the problem and of the run."""
+@dataclass(frozen=True)
+class Pair:
+    """A vector or a form of the problem, and what it is in the run."""
 
-    said: Vector
-    true: Array
+    said: Any
+    true: Any
 
-    def __add__(self, other: "V") -> "V":  # type: ignore[override]
-        return V(self.said + other.said, self.true + other.true)
+    def __add__(self, other: Self) -> Self:
+        return type(self)(self.said + other.said, self.true + other.true)
 
-    def __sub__(self, other: "V") -> "V":
-        return V(self.said - other.said, self.true - other.true)
+    def __sub__(self, other: Self) -> Self:
+        return type(self)(self.said - other.said, self.true - other.true)
 
-    def __rmul__(self, factor: Q) -> "V":  # type: ignore[override]
-        return V(factor * self.said, float(factor) * self.true)
+    def __rmul__(self, factor: Q) -> Self:
+        return type(self)(factor * self.said, float(factor) * self.true)
+
+
+class V(Pair):
+    """A vector of the problem, and its array."""
 
     def __matmul__(self, other: "V") -> "F":
         return F(self.said @ other.said, float((self.true * other.true).sum(axis=-1).mean()))
@@ -60,20 +66,8 @@ class V(NamedTuple):
         return self @ self
 
 
-class F(NamedTuple):
-    """A form of the problem and a number of the run."""
-
-    said: Form
-    true: float
-
-    def __add__(self, other: "F") -> "F":  # type: ignore[override]
-        return F(self.said + other.said, self.true + other.true)
-
-    def __sub__(self, other: "F") -> "F":
-        return F(self.said - other.said, self.true - other.true)
-
-    def __rmul__(self, factor: Q) -> "F":  # type: ignore[override]
-        return F(factor * self.said, float(factor) * self.true)
+class F(Pair):
+    """A form of the problem, and its number."""
 
 
 class Run:
@@ -412,8 +406,7 @@ class Term:
         return self.run.bound(said, y)
 
     def minimizer(self) -> V:
-        found = V(self.said.minimizer(), self._lowest(mean=True))
-        return self.run.bound(*found)
+        return self.run.bound(self.said.minimizer(), self._lowest(mean=True))
 
     def stationary_point(self) -> V:
         return self.run.bound(self.said.stationary_point(), self._lowest(mean=True, least_one=False))

@@ -1,9 +1,8 @@
 """Enclosures of worst cases contain known closed forms, and false certificates are rejected."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction as Q
-from typing import NamedTuple
+from typing import Any
 
 import pytest
 
@@ -21,7 +20,6 @@ from fedtheory.worst_case._record import Constraint, Record
 from fedtheory.worst_case._semidefinite import Program, program_of
 from fedtheory.worst_case._vectors import Form, Value, Vector
 from fedtheory.worst_case.function_classes.interface import Call
-from fedtheory.worst_case.proofs import Proof
 from tests.worst_case.conditions import interpolation
 
 
@@ -41,91 +39,72 @@ def gradient_descent(num_steps: int, step_size: Q, mu: Q, L: Q, *, loss: bool = 
     return program_of(record, last.value - best if loss else last.at.square)
 
 
-def enclosed(proved: Sequence[Proof]) -> tuple[Q, Q]:
-    """Return both sides of the largest value of some programs."""
-    lowers, uppers = [one.lower for one in proved], [one.upper for one in proved]
-    assert None not in (*lowers, *uppers)
-    return max(filter(None, lowers)), max(filter(None, uppers))
-
-
-class Proved(NamedTuple):
-    """Both sides, and what proves them."""
-
-    lower: Q
-    upper: Q
-    point: FeasiblePoint
-    multipliers: Multipliers
-
-
-def prove(program: Program) -> Proved:
-    found = proofs.prove(program)
-    assert found.point is not None
-    assert found.multipliers is not None
-    assert (found.empty, found.infinite) == (False, False)
-    return Proved(*enclosed([found]), found.point, found.multipliers)
-
-
-def width(found: Proved) -> float:
-    return float((found.upper - found.lower) / found.upper)
-
-
 @pytest.mark.parametrize("num_steps", [1, 3])
 def test_gradient_descent_contracts_by_one_minus_mu_over_l_and_no_faster(num_steps: int) -> None:
-    found = prove(gradient_descent(num_steps, Q(1), Q(1, 10), Q(1)))
+    found = proofs.prove(gradient_descent(num_steps, Q(1), Q(1, 10), Q(1)))
+    assert found.lower is not None
+    assert found.upper is not None
     assert found.lower <= Q(9, 10) ** (2 * num_steps) <= found.upper
-    assert width(found) < 1e-5
+    assert found.upper - found.lower < found.upper / 10**5
+    assert (found.empty, found.infinite) == (False, False)
 
 
-FOUND = prove(gradient_descent(2, Q(1), Q(1, 10), Q(1)))
-PROGRAM = gradient_descent(2, Q(1), Q(1, 10), Q(1))
+def twice() -> Program:
+    record = Record()
+    w = record.vector()
+    record.at_most(w.square, 3)
+    return program_of(record, 2 * w.square)
 
 
-def shifted(numbers: tuple[Q, ...], place: int, change: Q) -> tuple[Q, ...]:
-    return (*numbers[:place], numbers[place] + change, *numbers[place + 1 :])
-
-
-def test_every_multiplier_is_needed_for_the_proof() -> None:
-    proof = FOUND.multipliers.inequalities
-    assert verify_upper(PROGRAM, FOUND.multipliers) == FOUND.upper
-    for place, multiplier in enumerate(proof):
-        if multiplier > Q(1, 1000):
-            with pytest.raises(OracleError):
-                verify_upper(PROGRAM, Multipliers(shifted(proof, place, -multiplier / 2)))
-
-
-def test_a_negative_multiplier_proves_nothing() -> None:
-    with pytest.raises(OracleError, match="at least 0 for an inequality"):
-        verify_upper(PROGRAM, Multipliers(shifted(FOUND.multipliers.inequalities, 0, Q(-10))))
-
-
-def test_a_point_outside_is_refused() -> None:
-    assert verify_lower(PROGRAM, FOUND.point) == FOUND.lower
-    [rows] = FOUND.point.grams
-    grown = FeasiblePoint((tuple(tuple(Q(11, 10) * c for c in row) for row in rows),), FOUND.point.values)
-    with pytest.raises(OracleError, match="the point must fulfill all constraints"):
-        verify_lower(PROGRAM, grown)
-
-
-def test_function_values_that_are_left_over_prove_nothing() -> None:
+def with_a_value() -> Program:
     record, value = Record(), Value()
     w = record.vector()
     record.at_most(value - w.square)
     record.at_most(w.square, 1)
-    program = program_of(record, value)
-    assert verify_upper(program, Multipliers((Q(1), Q(1)))) == 1
-    # Half of the multipliers would "prove" 1/2, below what is attained.
-    with pytest.raises(OracleError, match="make the function values cancel"):
-        verify_upper(program, Multipliers((Q(1, 2), Q(1, 2))))
+    return program_of(record, value)
 
 
-def test_an_equality_must_be_met_exactly() -> None:
+def of_length_one() -> Program:
     record = Record()
     w = record.vector()
     record.equal_to(w.square, 1)
-    program = program_of(record, w.square)
-    assert verify_lower(program, FeasiblePoint((((Q(1),),),), ())) == 1
-    with pytest.raises(OracleError, match="the point must fulfill all constraints"):
-        verify_lower(program, FeasiblePoint((((Q(1, 4),),),), ()))
+    return program_of(record, w.square)
+
+
+def length2(number: Q) -> FeasiblePoint:
+    """A point of a program with one vector and no function value."""
+    return FeasiblePoint((((number,),),), ())
+
+
+PROVED: list[tuple[Any, Program, Any, int]] = [
+    (verify_upper, twice(), Multipliers((Q(2),)), 6),
+    (verify_upper, with_a_value(), Multipliers((Q(1), Q(1))), 1),
+    (verify_lower, twice(), length2(Q(3)), 6),
+    (verify_lower, of_length_one(), length2(Q(1)), 1),
+]
+
+
+@pytest.mark.parametrize(("verify", "program", "certificate", "side"), PROVED)
+def test_a_certificate_proves_its_side(verify: Any, program: Program, certificate: Any, side: int) -> None:
+    assert verify(program, certificate) == side
+
+
+SHORT = Q(1, 10**30)
+FORGED: list[tuple[Any, Program, Any, str]] = [
+    (verify_upper, twice(), Multipliers((2 - SHORT,)), "positive semidefinite matrix, got another in block 0"),
+    (verify_upper, twice(), Multipliers((Q(-10),)), "at least 0 for an inequality"),
+    # Half of the multipliers would "prove" 1/2, below what is attained.
+    (verify_upper, with_a_value(), Multipliers((Q(1, 2), Q(1, 2))), "make the function values cancel"),
+    (verify_lower, twice(), length2(3 + SHORT), "the point must fulfill all constraints"),
+    (verify_lower, twice(), length2(Q(-1)), "must be positive semidefinite"),
+    (verify_lower, of_length_one(), length2(Q(1, 4)), "the point must fulfill all constraints"),
+]
+
+
+@pytest.mark.parametrize(("verify", "program", "certificate", "sentence"), FORGED)
+def test_a_forged_certificate_is_refused(verify: Any, program: Program, certificate: Any, sentence: str) -> None:
+    with pytest.raises(OracleError, match=sentence):
+        verify(program, certificate)
 
 
 def value_on_parabola(form: Form, points: list[Call], curvature: Q, at: list[tuple[Q, Q]]) -> Q:
@@ -150,20 +129,6 @@ def test_parabolas_of_the_extreme_curvatures_fulfill_every_condition_with_equali
     # Between them there is room, outside there is none: (h - mu)(L - h) times a square.
     for curvature, sign in ((Q(1), -1), (Q(3), 1), (Q(1, 4), 1)):
         assert all(sign * value_on_parabola(form, points, curvature, at) > 0 for form in conditions)
-
-
-def twice() -> Program:
-    record = Record()
-    w = record.vector()
-    record.at_most(w.square, 3)
-    return program_of(record, 2 * w.square)
-
-
-@pytest.mark.parametrize("missing", [Q(1), Q(1, 10**30)])
-def test_multipliers_that_are_short_by_anything_prove_nothing(missing: Q) -> None:
-    assert verify_upper(twice(), Multipliers((Q(2),))) == 6
-    with pytest.raises(OracleError, match="positive semidefinite matrix, got another in block 0"):
-        verify_upper(twice(), Multipliers((2 - missing,)))
 
 
 def between(low: int, high: int) -> Program:

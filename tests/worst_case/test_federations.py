@@ -8,6 +8,7 @@ import pytest
 
 from fedtheory.worst_case import Problem
 from fedtheory.worst_case.worst_cases import WorstCase
+from tests.worst_case.gallery.examples import begun
 
 CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": 1}
 STEP, NOISE = Q(1, 4), Q(1, 5)
@@ -22,19 +23,13 @@ def holds(worst: WorstCase, known: Q | float) -> bool:
     return lower - slack <= known <= upper + slack and worst.relative_width < 1e-6
 
 
-def start(p: Problem, optimum: Any) -> Any:
-    x = p.point("start")
-    p.at_most((x - optimum).square, 1, name="distance2")
-    return x
-
-
 @pytest.mark.parametrize("num_steps", [1, 2, 3])
 def test_every_noisy_step_contracts_and_adds_its_noise(num_steps: int) -> None:
     """``D -> KEPT D + step^2 sigma^2``, which a parabola of curvature mu attains."""
     p = Problem()
     f = p.function(**CLASS)
     best, known = f.minimizer(p.origin), Q(1)
-    x = start(p, best)
+    x = begun(p, best)
     for _ in range(num_steps):
         x = x - STEP * f.stochastic_gradient(x, variance=NOISE, name="sigma2")
         known = KEPT * known + STEP**2 * NOISE
@@ -50,7 +45,7 @@ def test_noises_of_the_clients_of_a_sample_are_averaged(num_clients: int, num_se
     p = Problem()
     clients = p.clients(num_clients, **CLASS)
     best = clients.minimizer(p.origin, objective_gap=0)
-    y = clients.step(start(p, best), STEP, variance=NOISE)
+    y = clients.step(begun(p, best), STEP, variance=NOISE)
     p.maximize(clients.sample(num_selected).square(y - best))
     assert holds(p.solve(), KEPT + STEP**2 * NOISE / num_selected)
 
@@ -62,7 +57,7 @@ def test_one_of_three_clients_that_disagree_at_the_minimizer_is_a_stochastic_gra
     clients = p.clients(3, **CLASS)
     best = clients.minimizer()
     clients.heterogeneity(zeta2=1)
-    x = start(p, best)
+    x = begun(p, best)
     p.maximize(clients.sample(1, how).square(x - clients.gradient(x) - best))
     assert p.solve().value == pytest.approx(2.39192705, abs=1e-7)
 
@@ -73,7 +68,7 @@ def test_minimizers_that_are_told_to_be_one_are_one() -> None:
     whole = p.mean(functions)
     best = whole.minimizer(objective_gap=0)
     assert all(f.minimizer() is best for f in functions)
-    x = start(p, best)
+    x = begun(p, best)
     p.maximize((x - STEP * whole.gradient(x) - best).square)
     assert holds(p.solve(), KEPT)
 
@@ -95,12 +90,12 @@ def test_what_clients_keep_between_their_rounds_is_as_bad_for_representatives_as
     p = Problem()
     alike = p.clients(2, **CLASS)
     best = alike.minimizer(p.origin, objective_gap=Q(1, 2))
-    p.maximize((control_variates(p, [alike], lambda one: alike.mean(one[0]), start(p, best)) - best).square)
+    p.maximize((control_variates(p, [alike], lambda one: alike.mean(one[0]), begun(p, best)) - best).square)
     lower, upper = p.solve().enclosure
     q = Problem()
     each = [q.function(**CLASS) for _ in range(2)]
     there = q.mean(each).minimizer(q.origin, objective_gap=Q(1, 2))
-    q.maximize((control_variates(q, each, q.mean, start(q, there)) - there).square)
+    q.maximize((control_variates(q, each, q.mean, begun(q, there)) - there).square)
     low, high = q.solve().enclosure
     assert max(lower, low) <= min(upper, high)
     assert max(upper - lower, high - low) <= upper / 10**6

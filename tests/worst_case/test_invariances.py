@@ -9,6 +9,7 @@ import pytest
 
 from fedtheory.worst_case import Problem
 from fedtheory.worst_case._certificates import FeasiblePoint, forms_at
+from tests.worst_case.gallery.examples import begun
 
 CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": 1}
 HALF, QUARTER = Q(1, 2), Q(1, 4)
@@ -18,12 +19,6 @@ def clients(p: Problem, tilted: bool, num_clients: int = 2, **of: Any) -> tuple[
     """Return clients whose gradients at the minimizer are arbitrary, or 0, and the minimizer."""
     c = p.clients(num_clients, **(of or CLASS))
     return c, c.minimizer(p.origin) if tilted else c.minimizer(p.origin, objective_gap=0)
-
-
-def start(p: Problem, best: Any) -> Any:
-    w = p.point("start")
-    p.at_most((w - best).square, 1, name="distance2")
-    return w
 
 
 def feddyn(tilted: bool, **of: Any) -> Problem:
@@ -54,7 +49,7 @@ def proximal_round(tilted: bool, **of: Any) -> Problem:
     """Take a proximal step of each client, less its gradient at the minimizer."""
     p = Problem()
     c, best = clients(p, tilted, **of)
-    y = c.proximal(start(p, best) + HALF * c.gradient(best), HALF)
+    y = c.proximal(begun(p, best) + HALF * c.gradient(best), HALF)
     p.maximize((y - best).square)
     return p
 
@@ -62,7 +57,7 @@ def proximal_round(tilted: bool, **of: Any) -> Problem:
 def noisy_proximal_round(tilted: bool) -> Problem:
     p = Problem()
     c, best = clients(p, tilted)
-    w, own = start(p, best), c.gradient(best)
+    w, own = begun(p, best), c.gradient(best)
     y = c.proximal(w - HALF * (c.stochastic_gradient(w, variance=1) - 2 * own), HALF)
     p.maximize(c.sample(1).square(y - best))
     return p
@@ -85,7 +80,7 @@ def regularized(tilted: bool, **of: Any) -> Problem:
     c, f = p.clients(3, **CLASS), p.function(**of)
     F = c + f
     best = F.minimizer(p.origin) if tilted else F.minimizer(p.origin, objective_gap=0)
-    w = start(p, best)
+    w = begun(p, best)
     p.maximize((f.proximal(w - QUARTER * c.mean(c.gradient(w)), QUARTER) - best).square)
     return p
 
@@ -133,35 +128,35 @@ def test_a_run_of_tilted_quadratics_stays_below_the_upper_side_of_feddyn() -> No
 
 def with_heterogeneity(p: Problem, c: Any, best: Any) -> Any:
     c.heterogeneity(zeta2=1)
-    return c.proximal(start(p, best) + HALF * c.gradient(best), HALF) - best
+    return c.proximal(begun(p, best) + HALF * c.gradient(best), HALF) - best
 
 
 def with_a_bounded_memory(p: Problem, c: Any, best: Any) -> Any:
     kept = c.deviation()
     p.at_most(kept.square, 1)
     p.at_most((kept - c.gradient(best)).square, 1)
-    return c.proximal(start(p, best) + HALF * kept, HALF) - best
+    return c.proximal(begun(p, best) + HALF * kept, HALF) - best
 
 
 def with_a_gradient_in_the_objective(p: Problem, c: Any, best: Any) -> Any:
-    return c.proximal(start(p, best) + HALF * c.gradient(best), HALF) - best + c.gradient(best)
+    return c.proximal(begun(p, best) + HALF * c.gradient(best), HALF) - best + c.gradient(best)
 
 
 def with_half_a_correction(p: Problem, c: Any, best: Any) -> Any:
-    return c.proximal(start(p, best) + QUARTER * c.gradient(best), HALF) - best
+    return c.proximal(begun(p, best) + QUARTER * c.gradient(best), HALF) - best
 
 
 def with_uncorrected_local_steps(p: Problem, c: Any, best: Any) -> Any:
-    return c.mean(c.step(c.step(start(p, best), QUARTER), QUARTER)) - best
+    return c.mean(c.step(c.step(begun(p, best), QUARTER), QUARTER)) - best
 
 
 def with_a_minimizer_of_each(p: Problem, c: Any, best: Any) -> Any:
     p.at_most(c.objective_gap(), 1)
-    return c.proximal(start(p, best) + HALF * c.gradient(best), HALF) - best
+    return c.proximal(begun(p, best) + HALF * c.gradient(best), HALF) - best
 
 
 def with_a_compressed_gradient(p: Problem, c: Any, best: Any) -> Any:
-    w = start(p, best)
+    w = begun(p, best)
     return w - HALF * (p.compressed(c.gradient(w), QUARTER) - c.gradient(best)) - best
 
 
@@ -180,7 +175,7 @@ def attacked(attack: Callable[[Problem, Any, Any], Any], **of: Any) -> Problem:
 
 def test_a_class_of_bounded_gradients_has_no_free_tilt() -> None:
     def corrected(p: Problem, c: Any, best: Any) -> Any:
-        return c.proximal(start(p, best) + HALF * c.gradient(best), HALF) - best
+        return c.proximal(begun(p, best) + HALF * c.gradient(best), HALF) - best
 
     assert attacked(corrected).program().free
     assert attacked(corrected, lipschitz=1).program().free == ()

@@ -248,7 +248,8 @@ def test_what_a_program_records_holds_in_its_run(situation: str) -> None:
 @pytest.mark.parametrize("situation", SITUATIONS)
 @pytest.mark.parametrize("seed", thinned(range(6), 6))
 def test_what_every_program_records_holds_in_its_run(situation: str, seed: int) -> None:
-    found = examine(situation, seed)
+    # Each program is run in a third of the situations; six seeds take all.
+    found = examine(situation, seed, cases(situation)[([*SITUATIONS].index(situation) + seed) % 3 :: 3])
     held = sum(number for what, number in found.items() if what.endswith("holds"))
     assert held > 0.4 * found.total() or situation == "clients at others' points"
 

@@ -66,48 +66,43 @@ def ef21(eps, eta, mu=1, L=2):
     return p, state, {"gap": (gap(f, x, best), gap(f, new, best))}
 
 
-def found(problem, state, terms, **options):
-    return rate(problem, state, terms=terms, **options)
-
-
-@slow
-@pytest.mark.parametrize("eta", [Q(1, 10), Q(1, 4), Q(2, 5), Q(9, 20)])
-def test_gradient_descent_contracts_squared_distances_by_the_larger_of_both_factors(eta):
-    exact = max((1 - eta) ** 2, (1 - 4 * eta) ** 2)
-    value = found(*gradient_descent(eta)).value
-    assert exact <= value <= exact * (1 + Q(WIDTH))
-
-
-@slow
-@pytest.mark.parametrize("step", [Q(1, 2), Q(3)])
-def test_proximal_steps_contract_squared_distances_by_one_over_the_square_of_one_plus_step_times_mu(step):
+def proximal_step(step):
     p = Problem()
     f = p.function(mu=2)
     best, x = f.minimizer(), p.point()
-    exact = 1 / (1 + 2 * step) ** 2
-    assert exact <= rate(p, {"x": (x - best, f.proximal(x, step) - best)}).value <= exact * (1 + Q(WIDTH))
+    return p, {"x": (x - best, f.proximal(x, step) - best)}, {}
 
 
-@slow
-@pytest.mark.parametrize("option", [1, 2])
-def test_scaffold_contracts_as_gradient_descent_of_all_local_steps(option):
-    exact = Q(7, 8) ** 4
-    value = found(*scaffold(option)).value
-    assert exact <= value <= exact * (1 + Q(WIDTH))
-
-
-@slow
-@pytest.mark.parametrize("alpha", [Q(1), Q(2), Q(6)])
-def test_feddyn_contracts_as_the_method_of_douglas_and_rachford(alpha):
+def feddyn(alpha):
     p = Problem()
     clients = p.clients(2, mu=1, L=4)
     best, x, estimate = clients.minimizer(objective_gap=0), p.point(), clients.deviation()
     y = clients.proximal(x + estimate, 1 / alpha)
     after = clients.mean(2 * y - x - estimate) + x + estimate - y
     mean = clients.mean(after)
-    exact = max(4 / (4 + alpha), alpha / (alpha + 1)) ** 2
-    value = rate(p, {"mean": (x - best, mean - best), "estimate": (estimate, after - mean)}).value
-    assert exact <= value <= exact * (1 + Q(WIDTH))
+    return p, {"mean": (x - best, mean - best), "estimate": (estimate, after - mean)}, {}
+
+
+def found(problem, state, terms, **options):
+    return rate(problem, state, terms=terms, **options)
+
+
+# FedDyn contracts as the method of Douglas and Rachford, and SCAFFOLD as gradient descent of all local steps.
+KNOWN = [
+    *(
+        (gradient_descent, eta, max((1 - eta) ** 2, (1 - 4 * eta) ** 2))
+        for eta in (Q(1, 10), Q(1, 4), Q(2, 5), Q(9, 20))
+    ),
+    *((proximal_step, step, 1 / (1 + 2 * step) ** 2) for step in (Q(1, 2), Q(3))),
+    *((scaffold, option, Q(7, 8) ** 4) for option in (1, 2)),
+    *((feddyn, alpha, max(4 / (4 + alpha), alpha / (alpha + 1)) ** 2) for alpha in (Q(1), Q(2), Q(6))),
+]
+
+
+@slow
+@pytest.mark.parametrize(("method", "constant", "exact"), KNOWN)
+def test_a_method_contracts_by_its_known_rate(method, constant, exact):
+    assert exact <= found(*method(constant)).value <= exact * (1 + Q(WIDTH))
 
 
 @slow

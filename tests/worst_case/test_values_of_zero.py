@@ -9,17 +9,7 @@ from typing import Any
 import pytest
 
 from fedtheory.worst_case import Problem, checker
-
-CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": 1}
-
-
-def started(**of: Any) -> tuple[Problem, Any, Any, Any]:
-    """Return a problem with a function, its minimizer, and a point at a distance of at most 1."""
-    p = Problem()
-    f = p.function(**(of or CLASS))
-    best, x = f.minimizer(), p.point("x")
-    p.at_most((x - best).square, 1, name="distance2")
-    return p, f, best, x
+from tests.worst_case.test_known_values import started
 
 
 def below_the_minimum(**of: Any) -> Problem:

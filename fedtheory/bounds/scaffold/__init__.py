@@ -1,4 +1,4 @@
-"""SCAFFOLD (Karimireddy, Kale, Mohri, Reddi, Stich, Suresh 2020) with exact gradients."""
+"""SCAFFOLD (Karimireddy, Kale, Mohri, Reddi, Stich, Suresh 2020)."""
 
 from fedtheory.bounds.scaffold.any_step_size import one_round as one_round
 from fedtheory.bounds.scaffold.horizon import fixed_step_potential as fixed_step_potential

@@ -62,7 +62,7 @@ def _solve_sampled(bound: Bound, given: Mapping[str, Any]) -> Any:
     p.at_most(variates.square, given["variate_error2"], "variate_error2")
     y, lead = w, variates - clients.mean(variates)
     for _ in range(given["local_steps"]):
-        y = y - given["step_size"] * (clients.gradient(y) - lead)
+        y = clients.step(y, given["step_size"], variance=given["sigma2"]) + given["step_size"] * lead
     drawn = Fraction(given["num_selected"], given["num_clients"])
     errors = (1 - drawn) * variates.square + drawn * (lead + (w - y) / h).square
     gap = clients.value(w) - clients.value(best)
@@ -72,8 +72,9 @@ def _solve_sampled(bound: Bound, given: Mapping[str, Any]) -> Any:
 
 
 def _weight(c: Any) -> Fraction:
-    """Draw the weight of the control variates for rounds of up to ``1/(4 L)``."""
-    return 1 + 4 * Fraction(c["num_clients"] - c["num_selected"], c["num_selected"] * (c["num_clients"] - 1))
+    """Draw the weight of the control variates for rounds of up to ``1/(3 L)``."""
+    variance = Fraction(c["num_clients"] - c["num_selected"], c["num_selected"] * (c["num_clients"] - 1))
+    return Fraction(c.pick(1, Fraction(1, 2)) + 4 * variance)
 
 
 _SAMPLED = {
@@ -81,6 +82,7 @@ _SAMPLED = {
     "num_selected": lambda c: c.whole(1, c["num_clients"]),
     "local_steps": lambda c: c.whole(1, 3),
     "control_weight": _weight,
+    "sigma2": lambda c: c.pick(0, 1, 10**4) * c.positive(),
     "step_size": lambda c: (
         c.share()
         / c["local_steps"]

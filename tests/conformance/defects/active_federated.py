@@ -26,18 +26,6 @@ def drops_a_third(rng, weights, losses):
     return one_by_one(rng, np.argsort(losses)[KEPT:], losses)
 
 
-def marks_its_input(rng, weights, losses):
-    losses[np.argsort(losses)[:-KEPT]] = -np.inf
-    return np.argsort(-losses)[:M]
-
-
-def needs_more_than_it_keeps(rng, weights, losses):
-    kept = np.argsort(losses)[-KEPT + 1 :]
-    return rng.choice(kept, M, replace=False)
-
-
 CAUGHT = [
     (drops_a_third, check_strategy, LIKE, "joint law"),
-    (marks_its_input, check_strategy, LIKE, "inputs"),
-    (needs_more_than_it_keeps, check_strategy, LIKE, "runs"),
 ]

@@ -8,24 +8,18 @@ from fedtheory.worst_case import Problem
 from tests.worst_case.gallery.examples import begun, example, fast_gradient_weights, near
 
 
-def accelerated_proximal_gradients(momentum: list[Q]) -> Problem:
-    """Write proximal gradient steps of 1/L, L = 1, with these shares of momentum."""
-    p = Problem()
-    f, g = p.function(L=1), p.function()
-    best = (f + g).minimizer()
-    x = y = begun(p, best)
-    for share in momentum:
-        before, x = x, g.proximal(y - f.gradient(y), 1)
-        y = x + share * (x - before)
-    p.maximize((f + g).value(x) - (f + g).value(best))
-    return p
-
-
 @example("composite", pepit=0.0761787884, bound=1 / (2 * 2.1935**2))
 def fast_proximal_gradients() -> Problem:
     """Beck and Teboulle 2009: at most ``L / (2 t_n^2)``."""
-    t = fast_gradient_weights(3)
-    return accelerated_proximal_gradients([(t[i] - 1) / t[i + 1] for i in range(3)])
+    p, t = Problem(), fast_gradient_weights(3)
+    f, g = p.function(L=1), p.function()
+    best = (f + g).minimizer()
+    x = y = begun(p, best)
+    for i in range(3):
+        before, x = x, g.proximal(y - f.gradient(y), 1)
+        y = x + (t[i] - 1) / t[i + 1] * (x - before)
+    p.maximize((f + g).value(x) - (f + g).value(best))
+    return p
 
 
 @example("composite", pepit=0.1273220109)
@@ -61,22 +55,15 @@ def contraction_of_douglas_rachford() -> Problem:
     return p
 
 
-def frank_wolfe_steps(n: int) -> Problem:
-    """Write n steps on a set of diameter 1, L = 1."""
+@example("composite", pepit=0.500000008, bound=2 / 3)
+def frank_wolfe() -> Problem:
+    """Jaggi 2013: at most ``2 L D^2 / (n + 2)``."""
     p = Problem()
     f, inside = p.function(L=1), p.indicator(diameter=1)
     best, x = (f + inside).minimizer(), p.point()
     inside.value(x)
-    for i in range(n):
-        x = Q(i, i + 2) * x + Q(2, i + 2) * inside.linear_minimizer(f.gradient(x))
-    p.maximize(f.value(x) - f.value(best))
+    p.maximize(f.value(inside.linear_minimizer(f.gradient(x))) - f.value(best))
     return p
-
-
-@example("composite", pepit=0.500000008, bound=2 / 3)
-def frank_wolfe() -> Problem:
-    """Jaggi 2013: at most ``2 L D^2 / (n + 2)``."""
-    return frank_wolfe_steps(1)
 
 
 # PEPit's float is off by 1e-4, with either solver: the worst case, (3 - sqrt 5)/2, is approached as subgradients grow.

@@ -1,8 +1,6 @@
 """Continuous time: rates of change of a potential; if PEPit's result is 0, a potential of 1 is added."""
 
-from collections.abc import Callable
 from fractions import Fraction as Q
-from typing import Any
 
 from fedtheory.worst_case import Problem
 from tests.worst_case.gallery.examples import example
@@ -22,22 +20,13 @@ def gradient_flow() -> Problem:
     return p
 
 
-def accelerated_flow(potential: Callable[[Any, Any, Any], Any], change: Callable[[Any, Any, Any], Any]) -> Problem:
-    """Write ``x'' = -2 sqrt(mu) x' - grad f`` with mu = 1/4, and a quadratic potential beside ``f - f*``."""
-    p = Problem()
-    f = p.function(mu=Q(1, 4))
-    best, x, speed = f.minimizer(), p.point(), p.vector()
-    slope = f.gradient(x)
-    p.equal_to(f.value(x) - f.value(best) + potential(x - best, speed, None), 1)
-    p.maximize(slope @ speed + change(x - best, speed, -speed - slope))
-    return p
-
-
 @example("continuous time", pepit=-0.5000000033, theory=-0.5)
 def accelerated_flow_with_a_positive_potential() -> Problem:
     """Wilson, Recht, Jordan 2021: ``f - f* + |sqrt(mu) (x - x*) + x'|^2 / 2`` shrinks at the rate ``sqrt(mu)``."""
-    half = Q(1, 2)
-    return accelerated_flow(
-        lambda y, speed, _: half * (half * y + speed).square,
-        lambda y, speed, push: (half * y + speed) @ (half * speed + push),
-    )
+    p, half = Problem(), Q(1, 2)
+    f = p.function(mu=Q(1, 4))
+    best, x, speed = f.minimizer(), p.point(), p.vector()
+    slope, both = f.gradient(x), half * (x - best) + speed
+    p.equal_to(f.value(x) - f.value(best) + half * both.square, 1)
+    p.maximize(slope @ speed + both @ (half * speed - speed - slope))  # x'' = -2 sqrt(mu) x' - grad f with mu = 1/4
+    return p

@@ -6,21 +6,16 @@ from fedtheory.worst_case import Problem
 from tests.worst_case.gallery.examples import begun, example
 
 
-def krasnoselskii_mann(shares: list[Q]) -> Problem:
-    """Write steps that keep these shares of a point, and the squared half of the residual."""
-    p = Problem()
-    T = p.operator(nonexpansive=True)
-    x = begun(p, T.fixed_point())
-    for share in shares:
-        x = share * x + (1 - share) * T(x)
-    p.maximize(Q(1, 4) * (x - T(x)).square)
-    return p
-
-
 @example("fixed points", pepit=0.1406249993, theory=27 / 256 / (4 * 3 / 16))
 def krasnoselskii_mann_with_constant_steps() -> Problem:
     """Lieder 2018: ``(n / (n + 1))^n / (4 (n + 1) g (1 - g))``."""
-    return krasnoselskii_mann([Q(1, 4)] * 3)
+    p = Problem()
+    T = p.operator(nonexpansive=True)
+    x = begun(p, T.fixed_point())
+    for _ in range(3):
+        x = Q(1, 4) * x + Q(3, 4) * T(x)
+    p.maximize(Q(1, 4) * (x - T(x)).square)
+    return p
 
 
 @example("fixed points", pepit=0.169211588, theory=0.16921158063752498)

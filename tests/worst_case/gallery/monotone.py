@@ -58,42 +58,28 @@ def optimal_proximal_point_of_strongly_monotone_operators() -> Problem:
     return p
 
 
-def variational_inequality(p: Problem) -> tuple[Any, Any, Any]:
-    """Return a monotone Lipschitz operator, a set, and the projection of a start near a solution."""
-    F, inside = p.operator(monotone=True, lipschitz=1), p.indicator()
-    best = p.point()
-    inside.call(best, -F(best))
-    return F, inside, inside.proximal(begun(p, best), Q(1, 4))
-
-
 @example("monotone", pepit=1.0041479712)
 def past_extragradients() -> Problem:
     """Gorbunov, Taylor, Gidel 2022: the last squared step; conditions are necessary only, as PEPit's are."""
     p, step = Problem(), Q(1, 4)
-    F, inside, x = variational_inequality(p)
-    y = before = x
-    for _ in range(1):
-        y = inside.proximal(x - step * F(y), step)
-        before, x = x, inside.proximal(x - step * F(y), step)
-    p.maximize((x - before).square)
-    return p
-
-
-def proximal_points_of_an_operator(n: int, step: Q) -> Problem:
-    """Write n steps from a distance of 1 of a zero, and the last squared step."""
-    p = Problem()
-    A = p.operator(monotone=True)
-    x = before = begun(p, A.zero())
-    for _ in range(n):
-        before, x = x, A.resolvent(x, step)
-    p.maximize((x - before).square)
+    F, inside, best = p.operator(monotone=True, lipschitz=1), p.indicator(), p.point()
+    inside.call(best, -F(best))
+    x = inside.proximal(begun(p, best), step)
+    y = inside.proximal(x - step * F(x), step)
+    p.maximize((inside.proximal(x - step * F(y), step) - x).square)
     return p
 
 
 @example("monotone", pepit=0.1481481547, theory=4 / 27)
 def proximal_point_of_an_operator() -> Problem:
     """Gu and Yang 2020: ``(1 - 1/n)^(n - 1) / n``."""
-    return proximal_points_of_an_operator(3, Q(2))
+    p = Problem()
+    A = p.operator(monotone=True)
+    x = before = begun(p, A.zero())
+    for _ in range(3):
+        before, x = x, A.resolvent(x, 2)
+    p.maximize((x - before).square)
+    return p
 
 
 @example("monotone", pepit=0.779689002)

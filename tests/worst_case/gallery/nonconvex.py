@@ -1,7 +1,6 @@
 """Nonconvex optimization."""
 
 from fractions import Fraction as Q
-from typing import Any
 
 from fedtheory.worst_case import Problem
 from tests.worst_case.gallery.examples import example
@@ -56,22 +55,15 @@ def polyak_and_lojasiewicz() -> Problem:
     return p
 
 
-def nonconvex_bregman_gradient(step: Q) -> tuple[Problem, Any, Any]:
-    """Write a mirror step of ``f + indicator`` where ``h - f`` and ``h + f`` are convex; the objective loses 1."""
-    p = Problem()
-    low, high, inside = p.function(), p.function(), p.indicator()
-    f, h = Q(1, 2) * high + Q(-1, 2) * low, Q(1, 2) * high + Q(1, 2) * low
-    x = p.point()
-    inside.value(x)
-    y = (h + inside).linear_minimizer(step * f.gradient(x) - h.gradient(x))
-    p.at_most(f.value(x) - f.value(y), 1)
-    ahead = h.value(y) - h.value(x) - h.gradient(x) @ (y - x)
-    return p, ahead, h.value(x) - h.value(y) - h.gradient(y) @ (x - y)
-
-
 @example("nonconvex", pepit=0.9999999996, theory=1)
 def divergences_ahead() -> Problem:
     """Bolte, Sabach, Teboulle, Vaisbourd 2018: ``g / (n (1 - L g))``."""
-    p, ahead, _ = nonconvex_bregman_gradient(Q(1, 2))
-    p.maximize(ahead)
+    p = Problem()
+    low, high, inside = p.function(), p.function(), p.indicator()
+    f, h = Q(1, 2) * high + Q(-1, 2) * low, Q(1, 2) * high + Q(1, 2) * low  # both h - f and h + f are convex
+    x = p.point()
+    inside.value(x)
+    y = (h + inside).linear_minimizer(Q(1, 2) * f.gradient(x) - h.gradient(x))
+    p.at_most(f.value(x) - f.value(y), 1)
+    p.maximize(h.value(y) - h.value(x) - h.gradient(x) @ (y - x))
     return p

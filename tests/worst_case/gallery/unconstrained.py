@@ -112,27 +112,23 @@ HIGH, LOW = Q(11, 10), Q(9, 100)
 """``(1 + e) L`` and ``(1 - e) mu`` for e = 1/10, L = 1, mu = 1/10."""
 
 
-def inexact_gradients(n: int) -> Problem:
-    """Write n steps along gradients that are off by a tenth of their length."""
+@example("unconstrained", pepit=0.5189166906, theory=float(((HIGH - LOW) / (HIGH + LOW)) ** 4))
+def inexact_gradient_descent() -> Problem:
+    """de Klerk, Glineur, Taylor 2020: ``((L_e - mu_e) / (L_e + mu_e))^(2 n)``."""
     p = Problem()
     f = p.function(mu=Q(1, 10), L=1)
     best, x = f.minimizer(), p.point()
     p.at_most(f.value(x) - f.value(best), 1)
-    for _ in range(n):
+    for _ in range(2):
         x = x - 2 / (HIGH + LOW) * f.inexact_gradient(x, relative=Q(1, 10))
     p.maximize(f.value(x) - f.value(best))
     return p
 
 
-@example("unconstrained", pepit=0.5189166906, theory=float(((HIGH - LOW) / (HIGH + LOW)) ** 4))
-def inexact_gradient_descent() -> Problem:
-    """de Klerk, Glineur, Taylor 2020: ``((L_e - mu_e) / (L_e + mu_e))^(2 n)``."""
-    return inexact_gradients(2)
-
-
-def optimized_gradients(n: int) -> Problem:
-    """Write n steps of Kim and Fessler's method with L = 3."""
-    p = Problem()
+@example("unconstrained", pepit=0.1130771971, theory=float(3 / (2 * optimized_gradient_weights(3)[-1] ** 2)))
+def optimized_gradient_method() -> Problem:
+    """Kim and Fessler 2016: ``L / (2 t_n^2)``."""
+    p, n = Problem(), 3
     f, t = p.function(L=3), optimized_gradient_weights(n)
     best = f.minimizer()
     x = y = begun(p, best)
@@ -141,12 +137,6 @@ def optimized_gradients(n: int) -> Problem:
         y = x + (t[i] - 1) / t[i + 1] * (x - before) + t[i] / t[i + 1] * (x - y)
     p.maximize(f.value(y) - f.value(best))
     return p
-
-
-@example("unconstrained", pepit=0.1130771971, theory=float(3 / (2 * optimized_gradient_weights(3)[-1] ** 2)))
-def optimized_gradient_method() -> Problem:
-    """Kim and Fessler 2016: ``L / (2 t_n^2)``."""
-    return optimized_gradients(3)
 
 
 @example("unconstrained", pepit=0.0208333372, theory=1 / 48)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from numba import njit
 
-from fedtheory.engine import game
+from fedtheory.valuation import rounds
 from fedtheory.valuation.games import shapley
 from fedtheory.valuation.permutations import gtg_shapley
 
-value_cohort = njit(game.value_cohort)
+value_cohort = njit(rounds.value_cohort)
 
 
 @njit
@@ -61,7 +61,7 @@ class Round:
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 8])
 def test_exact_values_are_those_of_all_coalitions(n):
     a_round = Round(n, seed=n)
-    values, asked = a_round.values(game.EXACT)
+    values, asked = a_round.values(rounds.EXACT)
     np.testing.assert_allclose(values, shapley(a_round.utility, n), atol=1e-13)
     assert asked == 2**n
 
@@ -72,13 +72,13 @@ def test_exact_values_are_those_of_all_coalitions(n):
 def test_truncated_values_draw_truncate_and_stop_as_the_plain_ones(n, tolerance, spread):
     for seed in range(3):
         a_round = Round(n, seed=10 * n + seed, spread=spread)
-        values, asked = a_round.values(game.TRUNCATED, tolerance=tolerance, seed=seed)
+        values, asked = a_round.values(rounds.TRUNCATED, tolerance=tolerance, seed=seed)
         found = gtg_shapley(a_round.utility, n, tolerance, rng=seed)
         np.testing.assert_allclose(values, found.values, atol=1e-13)
         assert asked == found.num_evaluations
 
 
-@pytest.mark.parametrize("method", [game.EXACT, game.TRUNCATED])
+@pytest.mark.parametrize("method", [rounds.EXACT, rounds.TRUNCATED])
 def test_a_loss_that_is_no_number_makes_all_values_none(method):
     a_round = Round(3)
     a_round.problem = a_round.problem._replace(most=a_round.start[0] + np.median(a_round.updates[:, 0]))
@@ -88,5 +88,5 @@ def test_a_loss_that_is_no_number_makes_all_values_none(method):
 
 def test_a_round_that_changes_nothing_is_worth_nothing():
     a_round = Round(4, spread=1e-9)
-    values, asked = a_round.values(game.TRUNCATED, tolerance=1e-4)
+    values, asked = a_round.values(rounds.TRUNCATED, tolerance=1e-4)
     assert (values.tolist(), asked) == ([0.0] * 4, 2)

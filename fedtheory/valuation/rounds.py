@@ -2,7 +2,7 @@
 
 The utility of a coalition is minus the validation loss of the weighted mean of its members' models. The utility of the
 empty coalition is minus the loss of the model before the round. Each coalition is evaluated when it is first needed.
-The compiled estimator uses the same random draws and stopping rule as ``fedtheory.valuation.gtg_shapley``.
+The estimator uses the same random draws and stopping rule as ``gtg_shapley``.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
@@ -10,14 +10,13 @@ The compiled estimator uses the same random draws and stopping rule as ``fedtheo
 import numpy as np
 
 from fedtheory._support.jit import jitable
+from fedtheory.valuation.permutations import CLOSE, FEWEST, MOST_PER_PLAYER, WINDOW
 
 __all__ = ["EXACT", "METHODS", "TOLERANCE", "TRUNCATED", "value_cohort"]
 
 EXACT, TRUNCATED = 0, 1
 METHODS = {"exact": EXACT, "gtg": TRUNCATED}
 TOLERANCE = 1e-4
-_WINDOW, _FEWEST, _CLOSE = 10, 20, 0.01
-_MOST_PER_PLAYER = 50
 
 
 @jitable
@@ -35,7 +34,7 @@ def value_cohort(excess, problem, start, updates, shares, method, tolerance, rng
             _utility(excess, problem, start, updates, shares, known, model, number)
         _from_all(known, values, n)
     else:
-        gains = np.zeros((_MOST_PER_PLAYER * n, n))
+        gains = np.zeros((MOST_PER_PLAYER * n, n))
         seen = _walk(excess, problem, start, updates, shares, tolerance, rng, known, model, gains)
         for k in range(n):
             values[k] = _sum(gains, k, seen) / seen if seen > 0 else 0.0
@@ -133,14 +132,14 @@ def _order(n, first, rng):
 @jitable
 def _converged(added, count):
     """Whether, after twenty orders, the last ten running means differ from the latest by at most 1% on average."""
-    if count < _FEWEST:
+    if count < FEWEST:
         return False
     for k in range(added.shape[1]):
         latest = _sum(added, k, count) / count
-        running, apart = _sum(added, k, count - _WINDOW), 0.0
-        for place in range(count - _WINDOW, count):
+        running, apart = _sum(added, k, count - WINDOW), 0.0
+        for place in range(count - WINDOW, count):
             running += added[place, k]
             apart += abs(running / (place + 1) - latest)
-        if not apart / _WINDOW <= _CLOSE * abs(latest):
+        if not apart / WINDOW <= CLOSE * abs(latest):
             return False
     return True

@@ -13,11 +13,11 @@ from numba import float64, int64
 from fedtheory._support import validate
 from fedtheory._support.jit import compiled, compiled_for, is_compiled
 from fedtheory._support.validate import Array
+from fedtheory.engine.contract import function_type
 from fedtheory.engine.defaults import DEFAULTS
 from fedtheory.engine.loop import is_impossible
 from fedtheory.engine.play import play_round
 from fedtheory.engine.replicates import compiled_rule
-from fedtheory.engine.signatures import function_type
 from fedtheory.selection.rules import Rules
 
 __all__ = ["first_rounds"]
@@ -98,7 +98,7 @@ def _draw(
 def _loop() -> Any:
     """Compile the draws once for all rules, which are arguments of fixed types."""
     floats, whole, rng = float64[::1], int64[::1], numba.typeof(np.random.default_rng(0))
-    rules = (function_type(name, None) for name in ("propose", "select", "weigh"))
+    rules = (function_type(name) for name in ("propose", "select", "weigh"))
     signature = int64(
         *rules, floats, floats, floats, floats, floats, float64[:, ::1], rng, whole, floats, whole, floats,
         int64[:, ::1], float64[:, ::1],

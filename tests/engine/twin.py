@@ -1,4 +1,4 @@
-"""NumPy twin of the engine for federations of samples, with the same random streams."""
+"""NumPy twin of the engine, with the same random streams."""
 
 from dataclasses import replace
 from typing import Any
@@ -10,15 +10,12 @@ from fedtheory.federation.client_data import FederatedData
 from tests.engine.plain import in_plain_python
 
 
-def plain(rule):
-    return getattr(rule, "py_func", rule)
-
-
 class Twin:
     """One replicate in plain NumPy, on the streams of the engine."""
 
     def __init__(self, fed, seed):
-        self.fed, self.order = fed, np.arange(fed.data.num_samples)
+        self.fed, self.has_samples = fed, hasattr(fed, "data")
+        self.order = np.arange(fed.data.num_samples if self.has_samples else 0)
         self.selection, self.training = (
             np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(1)[0].spawn(2)
         )
@@ -73,21 +70,30 @@ class Twin:
     def _scale(self, rate):
         return 1.0 if rate == 0 else (1 / (1 - rate) if self.training.random() >= rate else 0.0)
 
-    def train(self, k, w, etas, batch_size, batches="step", noise=0.0, relative=0.0, proximal=0.0, momentum=0.0):
+    def train(
+        self, k, w, etas, batch_size, batches="step", gradient_noise=0.0, relative_noise=0.0, proximal_weight=0.0,
+        momentum=0.0,
+    ):  # fmt: skip
+        """Run local steps line by line as in the papers; return the update and the mean loss where steps begin."""
         local, velocity, losses = w.copy(), np.zeros(w.size), []
         per_epoch = max(1, self.fed.sample_counts[k] // batch_size) if batches == "epoch" else 1
         for s, eta in enumerate(etas):
-            loss, gradient = self.in_training(local, self.batch(k, batch_size, s % per_epoch * batch_size))
+            if self.has_samples:
+                loss, gradient = self.in_training(local, self.batch(k, batch_size, s % per_epoch * batch_size))
+            else:
+                loss, gradient = self.fed.losses(local)[k], self.fed.gradients(local)[k]
             losses.append(loss)
-            variance = noise + relative * gradient @ gradient
+            variance = gradient_noise + relative_noise * gradient @ gradient
             if variance:
                 gradient = gradient + np.sqrt(variance / w.size) * self.training.standard_normal(w.size)
-            velocity = momentum * velocity + gradient + proximal * (local - w)
+            velocity = momentum * velocity + gradient + proximal_weight * (local - w)
             local -= eta * velocity
         return local - w, np.mean(losses)
 
 
-def run_twin(fed, strategy, *, num_rounds, etas, batch_size, seed, initial, server=1.0, **local):
+def run_twin(fed, strategy, *, num_rounds, etas, seed, initial, batch_size=None, server_step_size=1.0, **local):
+    """Return the losses of all rounds, the last model and the strategy's memory."""
+    batch_size = batch_size or 0
     twin, w, rules = Twin(fed, seed), initial.copy(), in_plain_python(strategy.rules(np.array(fed.weights), num_rounds))
     memory, losses_seen, steps = rules.memory.copy(), [fed.loss(w)], len(etas) // num_rounds
     for t in range(num_rounds):
@@ -101,10 +107,10 @@ def run_twin(fed, strategy, *, num_rounds, etas, batch_size, seed, initial, serv
 
         def updates_of(chosen, w=w, t=t, trained=trained):
             trained += [twin.train(k, w, etas[t * steps : (t + 1) * steps], batch_size, **local) for k in chosen]
-            return np.array([update for update, _ in trained])
+            return np.array([update for update, _ in trained]).reshape(-1, w.size)
 
         played = play_round(*state, losses_of, updates_of)
         after_round(*state, played, mean_losses=np.array([loss for _, loss in trained]))
-        w = w + server * played.coefficients @ played.updates
+        w = w + server_step_size * played.coefficients @ played.updates
         losses_seen.append(fed.loss(w))
     return np.array(losses_seen), w, memory
