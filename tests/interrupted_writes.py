@@ -84,7 +84,7 @@ def left_over(folder: Path) -> list[str]:
 
 
 def runs(folder: Path) -> dict[str, Any]:
-    """Save one run over another, into a new file, on a full disk, and two at once."""
+    """Save one run over another, into a new file, and on a full disk."""
     fed = ft.QuadraticFederation([1.0, 1.0], [[0.0], [3.0]], [0.5, 0.5])
     old, new = (ft.fedavg(fed, ft.selection.Full(), num_rounds=9, step_size=size) for size in (0.5, 0.25))
     names = {old.gap.tobytes(): "old", new.gap.tobytes(): "new"}
@@ -103,11 +103,6 @@ def runs(folder: Path) -> dict[str, Any]:
     for left in folder.glob(".*"):
         left.unlink()
     seen["full"] = [[ended(*forked(overwrite, size=size)), there(path), left_over(folder)] for size in (0, 1000)]
-    seen["one gets it"] = []
-    for number in range(4):
-        place = folder / f"{number}.nc"
-        both = [forked(lambda run=run, place=place: run.save(place)) for run in (old, new)]
-        seen["one gets it"].append([[ended(*one).partition(":")[0] for one in both], there(place)])
     return seen
 
 

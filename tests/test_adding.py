@@ -28,7 +28,7 @@ SCANNING = (
     *(f"tests/verification/test_{name}.py" for name in ("catalogue", "claim", "verdicts")),
     *(f"tests/test_{name}.py" for name in ("assumptions", "command_line")),
     *(f"tests/test_{name}.py" for name in ("documented", "full_size", "layers", "notebooks", "paper")),
-    *(f"tests/test_{name}.py" for name in ("streams", "studies", "studying", "findings", "citing")),
+    *(f"tests/test_{name}.py" for name in ("streams", "studies", "studying", "findings")),
 )
 # Of parametrized tests, and of files where what is new has tests of its name, the others say what they said before.
 BY_NAME = ("[", "selection/test_strategies", "test_full_size", "runs_away_from_the_project")

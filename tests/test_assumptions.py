@@ -22,9 +22,7 @@ from fedtheory.theorem.assumptions import (
     StronglyConvex,
     unmet,
 )
-from fedtheory.theorem.bound import states
 from fedtheory.theorem.implications import consequences
-from fedtheory.theorem.paper import Paper
 
 STARTS = "E |grad F_k(u)|^2 <= B for all k at every round's starting model u"
 WEIGHTS = "aggregation weights q_k >= 0 with sum 1 over every selection"
@@ -159,18 +157,6 @@ def test_gradients_of_the_objective_alone_imply_nothing_about_clients() -> None:
     assert consequences((StronglyConvex(), BoundedGradients()), ("mu", "G2")) == ()
 
 
-def test_a_users_theorem_gets_the_consequences_of_its_assumptions() -> None:
-    paper = Paper("mine", "A Theorem", "Me", 2026)
-
-    @states(paper, "Theorem 1", assumes=(StronglyConvex(), BoundedGradients()))
-    def mine(*, mu, G2, objective_gap, initial_distance2):  # type: ignore[no-untyped-def]
-        return {"all": mu * G2 * objective_gap * initial_distance2}
-
-    assert mine(mu=1, G2=7, objective_gap=2, initial_distance2=3) == 42
-    with pytest.raises(AssumptionViolated, match=r"Theorem 1 needs mu\^2 initial_distance2 .*: got 7\.0 > 6"):
-        mine(mu=1, G2=6, objective_gap=2, initial_distance2=3)
-
-
 def test_unrolling_checks_the_start_and_the_steps_of_rounds() -> None:
     known = {n: float(v) if isinstance(v, Q) else v for n, v in POC.items() if n != "local_steps"}
     run: dict[str, Any] = {"initial_distance2": 11.0, "step_sizes": [1 / 12, 1 / 30], "local_steps": 2, **known}
@@ -188,6 +174,18 @@ def test_unrolling_checks_the_start_and_the_steps_of_rounds() -> None:
     aligned |= {"included_gap": 0.0, "initial_distance2": 5.0}
     with pytest.raises(AssumptionViolated, match=r"Lemma A\.6 needs step sizes do not increase"):
         unroll(fedalign.one_step, step_sizes=[1 / 30, 1 / 12], local_steps=2, **aligned)
+
+
+@pytest.mark.parametrize("relation", ["<=", ">="])
+def test_a_hypothesis_forgives_doubles_eight_roundings_unless_it_is_strict_or_exact(relation: str) -> None:
+    sign = 1 if relation == "<=" else -1
+    near, far, exact = 1 + sign * 6 * 2.0**-52, 1 + sign * 12 * 2.0**-52, 1 + sign * Q(1, 10**17)
+    hypothesis = Hypothesis("a, b", lambda a, b: (a, relation, b))
+    assert hypothesis.violation({"a": near, "b": 1.0}) is None
+    assert hypothesis.violation({"a": far, "b": 1.0}) is not None
+    assert hypothesis.violation({"a": exact, "b": Q(1)}) is not None
+    strict = Hypothesis("a, b", lambda a, b: (a, relation[0], b))
+    assert strict.violation({"a": 1.0, "b": 1.0}) is not None
 
 
 def test_rationals_must_sum_to_one_exactly_and_doubles_also_among_rationals_up_to_rounding() -> None:

@@ -86,11 +86,6 @@ def test_rounding_does_not_exclude_the_mean(lower: float) -> None:
     assert interval.lower <= 0.5 <= interval.upper <= 1.0
 
 
-def test_a_norm_that_is_never_drawn_makes_the_variance_infinite_and_one_that_is_zero_does_not() -> None:
-    assert ft.sampling.variance([1.0, 2.0, 0.0], [0.5, 0.0, 0.0]) == np.inf
-    assert ft.sampling.variance([1.0, 2.0, 0.0], [0.5, 1.0, 0.0]) == 1.0
-
-
 def test_exact_variances_stay_exact() -> None:
     half = Q(1, 2)
     assert ft.sampling.estimator_variance([[half, 0], [0, half]], [[half], [1]]) == Q(1, 4)

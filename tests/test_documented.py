@@ -43,3 +43,9 @@ def test_every_parameter_of_a_bound_has_a_meaning_and_every_bound_its_source() -
     lost = [name for name, bound in bounds.items() if ">>>" not in (bound.__doc__ or "") or not bound.statement.number]
     names = (name.removesuffix(".printed") for name in [*silent, *lost])
     check_of_all("a meaning of each parameter, an example or a source", dict.fromkeys(names))
+
+
+def test_every_bound_has_a_paper_with_an_address() -> None:
+    papers = {name: bound.statement.topic for name, bound in known_bounds().items()}
+    assert all(paper.authors and paper.title for paper in papers.values())
+    check_of_all("an address", (f"{name}: {paper.title}" for name, paper in papers.items() if not paper.url))

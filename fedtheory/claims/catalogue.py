@@ -133,11 +133,7 @@ def one_claim(key: str, among: Mapping[str, Claim] | str | Path | None = None) -
 
 
 def matching(key: str, known: Iterable[str]) -> list[str]:
-    """Return the known names that match a name, prefix or pattern, ignoring case; a full name matches itself only.
-
-    >>> matching("A:LEMMA-1", ["a:lemma-1", "a:lemma-12"]), matching("*12", ["a:lemma-1", "a:lemma-12"])
-    (['a:lemma-1'], ['a:lemma-12'])
-    """
+    """Return the known names that match a name, prefix or pattern, ignoring case; a full name matches itself only."""
     folded, wanted = {name: name.casefold() for name in known}, key.casefold()
     same = [name for name, text in folded.items() if text == wanted]
     return same or [
@@ -146,12 +142,7 @@ def matching(key: str, known: Iterable[str]) -> list[str]:
 
 
 def claims_of(source: str | Path) -> dict[str, Claim]:
-    """Run a Python file or import a module, and return the claims that it defines, by key.
-
-    >>> claims_of("missing.py")
-    Traceback (most recent call last):
-    ValueError: claims must come from a Python file, got missing.py, which does not exist
-    """
+    """Run a Python file or import a module, and return the claims that it defines, by key."""
     found, _ = contents_of(source)
     if not found:
         raise ValueError(_without_claims(source))
@@ -174,11 +165,7 @@ def _without_claims(source: str | Path) -> str:
 
 
 def own_claims(values: Iterable[Any], source: str | Path) -> dict[str, Claim]:
-    """Return the claims among the top-level values of a source, by key; there may be none.
-
-    >>> own_claims([3, "text"], "mine.py")
-    {}
-    """
+    """Return the claims among the top-level values of a source, by key; there may be none."""
     found: dict[str, Claim] = {}
     for claim in {id(value): value for value in values if isinstance(value, Claim)}.values():
         if claim.key in found:
@@ -189,11 +176,7 @@ def own_claims(values: Iterable[Any], source: str | Path) -> dict[str, Claim]:
 
 
 def claim_packages() -> dict[str, str]:
-    """Return the names and values of the entry points in the group ``fedtheory.claims``, without importing them.
-
-    >>> all(isinstance(home, str) for home in claim_packages().values())
-    True
-    """
+    """Return the names and values of the entry points in the group ``fedtheory.claims``, without importing them."""
     return {point.name: point.value for point in sorted(entry_points(group=_GROUP), key=lambda point: point.name)}
 
 
@@ -202,12 +185,7 @@ def _is_path(source: str | Path) -> bool:
 
 
 def run_file(path: Path) -> dict[str, Any]:
-    """Run a Python file, and return its top-level values by name.
-
-    >>> run_file(Path("missing.py"))
-    Traceback (most recent call last):
-    ValueError: claims must come from a Python file, got missing.py, which does not exist
-    """
+    """Run a Python file, and return its top-level values by name."""
     if not path.is_file():
         message = (
             f"claims must come from a Python file, got {path}, which {'is none' if path.exists() else 'does not exist'}"

@@ -26,14 +26,7 @@ def format_federation(fed: RationalQuadratics) -> dict[str, str]:
 
 
 def format_run(run: Run, **more: Any) -> dict[str, Any]:
-    """Format the numbers that define a run; ``more`` describes the selection.
-
-    >>> from fedtheory.instances.runs import two_parabolas
-    >>> from fedtheory.instances.vectors import vector
-    >>> numbers = format_run(two_parabolas(vector(1, 1)), law="all")
-    >>> numbers["centers"], numbers["law"], numbers["num_steps"], numbers["first_step_size"], numbers["noise"]
-    ('(0), (1)', 'all', 2, '1/4', '(0) with probability 1')
-    """
+    """Format the numbers that define a run; ``more`` describes the selection."""
     return {
         **format_federation(run.federation),
         **more,

@@ -17,11 +17,7 @@ def no_noise(dim: int) -> Noise:
 
 
 def two_point_noise(high: Vector, odds: Fraction | int = 1) -> Noise:
-    """Noise that is ``high`` with probability 1/(1 + odds), else ``-high/odds``; its variance is ``|high|^2/odds``.
-
-    >>> two_point_noise(vector(3), 2)
-    Law({(Fraction(3, 1),): 1/3, (Fraction(-3, 2),): 2/3})
-    """
+    """Noise that is ``high`` with probability 1/(1 + odds), else ``-high/odds``; its variance is ``|high|^2/odds``."""
     return Law([(high, Fraction(1, 1 + odds)), (Fraction(-1, odds) * high, Fraction(odds, 1 + odds))])
 
 

@@ -103,16 +103,6 @@ def active_gradient_bound(run: Run, first: int, last: int) -> Fraction:
     """Return the smallest G2 with ``E sum_k q_k |g_k|^2 <= G2`` over the active copies at the steps first..last - 1.
 
     The q_k are the aggregation coefficients, 1/m for the mean.
-
-    At 3 the gradients of the two clients are 3 and 2, and each has noise of variance 1/4: (9 + 4)/2 + 1/4.
-
-    >>> from dataclasses import replace
-    >>> from fedtheory.instances.noise import two_point_noise
-    >>> from fedtheory.instances.runs import two_parabolas
-    >>> from fedtheory.instances.vectors import vector
-    >>> run = replace(two_parabolas(vector(9)), initial=vector(3), noise=two_point_noise(vector("1/2")))
-    >>> active_gradient_bound(run, 0, 1)
-    Fraction(27, 4)
     """
     fed = run.federation
 

@@ -258,12 +258,6 @@ def two_parabolas(thresholds: Vector, num_draws: int = 0) -> AlignedRun:
     """Priority client w^2/2, another client (w - 1)^2/2 of the same size, started at w* = 0, gamma = 8 steps.
 
     The other client's gap is 1/2, so that it is included below the threshold 1: one step of 1/4 moves it to 1/4.
-
-    >>> run = two_parabolas(vector(1))
-    >>> run.included(run.initial, Fraction(1)), run.included(run.initial, Fraction(1, 4))
-    ((1,), ())
-    >>> [at.average for at in run.snapshots[1]]
-    [(Fraction(1, 8),)]
     """
     zero, one = vector(0), vector(1)
     return AlignedRun(
@@ -336,11 +330,7 @@ def distance2(run: Run, step: int) -> Fraction:
 
 
 def gap(run: Run, step: int) -> Fraction:
-    """Return ``E F(w_t) - F*`` of the averaged model.
-
-    >>> gap(two_parabolas(vector(1)), 1)
-    Fraction(1, 128)
-    """
+    """Return ``E F(w_t) - F*`` of the averaged model."""
     return Fraction(run.snapshots[step].mean(lambda at: run.federation.gap(at.average)))
 
 

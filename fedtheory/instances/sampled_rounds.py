@@ -37,20 +37,12 @@ def uniform_law(probability: Fraction) -> SamplingLaw:
 
 
 def optimal_law(budget: Fraction) -> SamplingLaw:
-    """Return a law with optimal probabilities for the largest entries of the updates, their norms in one dimension.
-
-    >>> print(optimal_law(Fraction(2))((vector(1), vector(1), vector(4))))
-    (1/2, 1/2, 1)
-    """
+    """Return a law with optimal probabilities for the largest entries of the updates, their norms in one dimension."""
     return lambda updates: Vector(rational_probabilities([max(map(abs, u)) for u in updates], budget))
 
 
 def inverse_estimate(updates: tuple[Vector, ...], probabilities: Vector, chosen: tuple[int, ...]) -> Vector:
-    """``sum_{i in S} u_i / p_i`` for weighted updates u_i.
-
-    >>> inverse_estimate((vector(2), vector(3)), vector("1/2", "1/4"), (1,))
-    (Fraction(12, 1),)
-    """
+    """``sum_{i in S} u_i / p_i`` for weighted updates u_i."""
     if not chosen:
         return 0 * updates[0]
     return combination([1 / probabilities[i] for i in chosen], [updates[i] for i in chosen])

@@ -25,8 +25,6 @@ from fedtheory.theorem.assumptions import Assumption, Hypothesis
 from fedtheory.theorem.domains import Domain
 from fedtheory.theorem.implications import consequences
 
-__all__ = ["Formula"]
-
 Numbers = dict[str, Any]
 _EXACT_COUNTS = 2**53
 _SHORT = 1000  # powers of doubles with larger exponents would have more than some thousand digits

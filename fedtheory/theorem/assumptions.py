@@ -26,23 +26,6 @@ from fedtheory._support.validate import boolean
 from fedtheory._support.wording import format_pair, truncate
 from fedtheory.theorem.scheme import Scheme
 
-__all__ = [
-    "EXACT_GRADIENTS",
-    "AggregationWeights",
-    "Assumption",
-    "BoundedGradients",
-    "Convex",
-    "HalvingSteps",
-    "Hypothesis",
-    "Noise",
-    "Smooth",
-    "StronglyConvex",
-    "knows",
-    "method_is",
-    "selected_by",
-]
-
-
 Sides = tuple[Any, str, Any]
 
 _HOLDS: Mapping[str, Callable[[Any, Any], Any]] = {
@@ -78,8 +61,8 @@ def are_exact(numbers: Sequence[Any]) -> bool:
     return all(isinstance(number, int | Fraction) for number in numbers)
 
 
-# Step sizes and weights are computed in two or three floating-point operations, sums of many weights in as many.
-_ROUNDING, _SUM = 1 + 4 * float(np.finfo(np.float64).eps), 1e-12
+# Constants and step sizes are computed in a few floating-point operations, sums of many weights in as many.
+_ROUNDINGS, _SUM = 8 * float(np.finfo(np.float64).eps), 1e-12
 
 
 class DescribedRun(Protocol):
@@ -138,7 +121,8 @@ class Hypothesis:
 
     ``sides`` takes some of the theorem's arguments (``names``, by default its parameters) and returns (left, relation,
     right). Without ``sides`` numbers cannot violate it. ``rtol`` is the relative tolerance of the right-hand side for
-    inexact numbers. ``of_run`` returns None if a run satisfies the hypothesis, and otherwise what the run has instead.
+    inexact numbers: by default eight roundings for ``<=`` and ``>=``, and none for ``<`` and ``>``. ``of_run`` returns
+    None if a run satisfies the hypothesis, and otherwise what the run has instead.
 
     >>> Hypothesis("clients are polite").violation_by(None)
     'clients are polite, which cannot be checked on a run'
@@ -147,7 +131,7 @@ class Hypothesis:
     text: str
     sides: Callable[..., Sides] | None = None
     names: tuple[str, ...] = ()
-    rtol: float = 0.0
+    rtol: float | None = None
     of_run: Callable[[Any], str | None] | None = None
 
     @functools.cached_property
@@ -159,7 +143,9 @@ class Hypothesis:
         """Describe how the numbers violate the hypothesis, or return None."""
         if self.sides is None:
             return None
-        return unmet(self.text, *self.sides(*(arguments[name] for name in self.reads)), rtol=self.rtol)
+        left, relation, right = self.sides(*(arguments[name] for name in self.reads))
+        rtol = _ROUNDINGS * relation.endswith("=") if self.rtol is None else self.rtol
+        return unmet(self.text, left, relation, right, rtol)
 
     def violation_by(self, run: DescribedRun | None) -> str | None:
         """Describe what the run has instead; hypotheses about numbers only are checked on the numbers."""
@@ -450,8 +436,8 @@ class HalvingSteps:
         sizes = np.asarray(arguments["step_sizes"])
         steps = np.arange(sizes.size)
         inside = steps % arguments.get("local_steps", 1)
-        longer = (inside > 0) & (sizes > np.roll(sizes, 1) * _ROUNDING)
-        shorter = 2 * sizes * _ROUNDING < sizes[steps - inside]
+        longer = (inside > 0) & (sizes > np.roll(sizes, 1) * (1 + _ROUNDINGS))
+        shorter = 2 * sizes * (1 + _ROUNDINGS) < sizes[steps - inside]
         wrong = np.flatnonzero(longer | shorter)
         if not wrong.size:
             return None

@@ -15,8 +15,6 @@ from fedtheory.theorem.bound import Bound
 from fedtheory.theorem.findings import FAILS, HOLDS, Finding, is_number
 from fedtheory.theorem.paper import Statement
 
-__all__ = ["Claim", "claim"]
-
 Kind = Literal["identity", "inequality", "optimality", "rate", "erratum", "refuted conjecture", "reproduction"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 # Kinds of claims that must fail: false printed statements, and plausible conjectures that are not in print.

@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 
 from fedtheory._support import validate
 
-__all__ = ["COUNT", "HORIZON", "NONNEGATIVE", "POSITIVE", "REAL", "Domain"]
-
 
 class Domain(NamedTuple):
     """Domain of a constant of a theorem.

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__: list[str] = []
-
 
 def whole(rng: np.random.Generator, low: int, high: int) -> int:
     """Draw an integer from ``low`` to ``high``, both included."""

@@ -299,11 +299,7 @@ def worst_of(findings: Iterable[Finding]) -> Finding:
 
 
 def severity(finding: Finding) -> tuple[bool, bool, bool, float]:
-    """Return the sort key of findings, the worst one last: whether it fails, is undecided, is applicable; its strain.
-
-    >>> severity(at_most(3, 2)) > severity(at_most(1, 2)) > severity(not_applicable())
-    True
-    """
+    """Return the sort key of findings, the worst last: whether it fails, is undecided, is applicable; its strain."""
     undecided = finding.applicable and finding.holds is None
     strain = finding.strain if finding.side == "exact" else round(finding.strain, _DECIMALS)
     return finding.holds is False, undecided, finding.applicable, strain

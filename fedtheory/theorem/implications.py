@@ -18,8 +18,6 @@ from fedtheory.theorem.assumptions import (
     StronglyConvex,
 )
 
-__all__ = ["consequences"]
-
 # An implied inequality may be attained by numbers from long computations (a gradient bound, a minimizer).
 _COMPUTED = 1e-9
 

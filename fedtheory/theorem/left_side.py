@@ -7,8 +7,6 @@ from types import MappingProxyType
 
 from fedtheory._support.validate import boolean, choice
 
-__all__ = ["COMPARABLE", "MODELS", "QUANTITIES", "RANDOMNESS", "TIMES", "LeftSide"]
-
 QUANTITIES: Mapping[str, str] = MappingProxyType(
     {
         "gap": "gap of the loss, F(w) - F*",

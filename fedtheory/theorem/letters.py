@@ -4,8 +4,6 @@ import inspect
 import re
 from typing import Any
 
-__all__ = ["formula", "inequality", "latex", "mathml"]
-
 _RELATIONS = {"<=": r"\le", ">=": r"\ge", "=": "="}
 _LINE = 110
 """Length of LaTeX, in characters, that a column has room for."""

@@ -2,8 +2,6 @@
 
 from typing import NamedTuple
 
-__all__ = ["Scheme"]
-
 
 class Scheme(NamedTuple):
     """The pair (selection law, aggregation weights) that a theorem assumes or a strategy has.

@@ -5,8 +5,6 @@ from typing import Any, NamedTuple
 
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS, BoundedGradients, Convex, Noise, StronglyConvex
 
-__all__ = ["SETTINGS", "Setting", "obstacle", "setting_of"]
-
 _CONVEXITY = ("non-convex", "convex", "strongly convex")
 _LAWS = {
     "full participation": "all",

@@ -9,8 +9,6 @@ from fedtheory._support import validate
 from fedtheory.errors import AssumptionViolated
 from fedtheory.theorem.bound import Bound
 
-__all__ = ["largest_step_size"]
-
 _DOUBLINGS = 200
 
 

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 from fedtheory.theorem.domains import COUNT, HORIZON, NONNEGATIVE, POSITIVE, Domain
 
-__all__ = ["SYMBOLS", "Symbol"]
-
 CURVATURE, LENGTH, GRADIENT2 = "loss / distance^2", "distance^2 / loss", "(loss / distance)^2"
 
 

@@ -4,8 +4,6 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-__all__ = ["WorstCaseProblem"]
-
 
 class WorstCaseProblem(NamedTuple):
     """The problem of maximizing the quantity that a bound limits over the class of the bound.

@@ -72,8 +72,8 @@ def test_the_closed_form_for_a_fixed_step_is_its_recursion():
 
 def test_the_recursion_is_what_its_proof_gives():
     """Step 5 of the proof is an equality if the round starts at the distance G/mu and moves straight away by s G."""
-    constants = {"L": Q(3), "sigma2": Q(5), "objective_gap": Q(2), "rho_tilde": Q(4), "num_selected": 3}
-    L, sigma2, gap, rho_tilde, m = constants.values()
+    L, sigma2, gap, rho_tilde, m = Q(3), Q(5), Q(2), Q(4), 3
+    constants = {"L": L, "sigma2": sigma2, "objective_gap": gap, "rho_tilde": rho_tilde, "num_selected": m}
     for G, s, eta, mu, rho in itertools.product(
         (Q(2), Q(5)), (Q(0), Q(1, 7)), (Q(1, 12), Q(1, 20)), (Q(1), Q(3)), (Q(0), Q(1))
     ):

@@ -37,12 +37,22 @@ def refuted(
     return any(found.worst.holds is False for found in hunts)
 
 
+def scaled(bound: Any, *summands: str, factor: Any = 0) -> Any:
+    """Return the bound with some summands multiplied, by default left out."""
+
+    def mutant(*arguments: Any, **known: Any) -> Any:
+        terms = bound.terms(*arguments, **known).items()
+        return sum(value * (factor if name in summands else 1) for name, value in terms)
+
+    return mutant
+
+
 def multiply(monkeypatch: pytest.MonkeyPatch, home: Any, name: str, factor: Any) -> None:
     """Multiply what a function of a module, or a method, property or attribute of a class, gives."""
     if isinstance(home, type) and name not in vars(home):
         monkeypatch.setattr(home, "__init__", _multiplied_at_the_start(vars(home)["__init__"], name, factor))
         return
-    honest = vars(home)[name]
+    honest = vars(home)[name] if isinstance(home, type) else getattr(home, name)
     changed: Any = lambda *args, **kwargs: _times(factor, honest(*args, **kwargs))  # noqa: E731
     if isinstance(honest, property | cached_property):
         compute: Any = honest.fget if isinstance(honest, property) else honest.func

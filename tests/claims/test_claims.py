@@ -120,37 +120,6 @@ def test_the_error_of_a_single_opposite_client_telescopes(num_steps: int, rounds
     assert gap(drawn.run, total) == Fraction(tau * total, 2 * (total + 7) ** 2)
 
 
-def test_the_single_client_instance_is_fifty_over_two_hundred_eighty_nine() -> None:
-    worst = examine(CLAIMS["power-of-choice:equation-85-single-client"]).worst
-    # tau = T = 10: 100/(2 * 17^2); eq. (85): (2 * 3/2)/(10 + 8).
-    assert (worst.measured, worst.predicted) == (Fraction(100, 2 * 17**2), Fraction(3, 18))
-
-
-def test_unbalanced_weights_diverge_from_a_common_minimizer() -> None:
-    # The model is multiplied by q_k = 3/2 or 1/2 whenever it stands at 1: after one step E (w - 1)^2 / 2 = 1/8.
-    worst = examine(CLAIMS["power-of-choice:equation-85-unbalanced"]).worst
-    assert (worst.measured, worst.predicted, worst.instance["step"]) == (Fraction(1, 8), 0, 1)
-
-
-def test_the_conditioning_step_fails_by_nine_to_seventeen() -> None:
-    # From 0 one step of 1/4: the chosen client is 3/4 away, the other 5/4: (9/16)/2 against ((9 + 25)/16)/4.
-    worst = examine(CLAIMS["power-of-choice:step-54-55"]).worst
-    assert (worst.measured, worst.predicted) == (Fraction(9, 32), Fraction(17, 32))
-
-
-def test_gradients_of_a_round_can_cancel() -> None:
-    # Noises -+1, then +-1, from 0 with step 1/4: after one step the models are +-1/4, 1/2 apart. The gradients differ
-    # by 2, then by -1/2 - 2, and a quarter of the sum is -1/8.
-    worst = examine(CLAIMS["power-of-choice:equation-16-pathwise"]).worst
-    assert (worst.measured, worst.predicted) == (Fraction(1, 2) ** 2, Fraction(1, 8) ** 2)
-
-
-def test_one_path_of_two_point_noise_exceeds_the_fixed_step_bound() -> None:
-    # The step -(1/4) 10 gives (10/4)^2/2; the bound is eta^2 C/2 with C = 32 + 1 and eta = 1/4.
-    worst = examine(CLAIMS["power-of-choice:theorem-a.1-pathwise"]).worst
-    assert (worst.measured, worst.predicted) == (Fraction(100, 32), Fraction(33, 32))
-
-
 TWO = ("power-of-choice:lemma-b1", "fedalign:theta-one")
 
 

@@ -17,7 +17,7 @@ from fedtheory.instances.step_sizes import short_steps
 from fedtheory.instances.vectors import vector
 from fedtheory.sampling import cohorts as selections
 from fedtheory.verification.verdicts import examine
-from tests.claims.refutation import refuted
+from tests.claims.refutation import refuted, scaled
 
 CLAIMS = {key: claim for key, claim in known_claims().items() if key.startswith("fedalign:")}
 
@@ -47,67 +47,51 @@ def test_drawn_priority_clients_hide_the_first_step_up_to_two_hundred_twenty_sev
     assert (worst.measured, worst.predicted) == (Q(1, 128), Q(16, 9 * 228))
 
 
-def test_moving_indicators_lose_the_included_client_at_the_end_of_the_round():
-    worst = examine(CLAIMS["fedalign:equation-16"]).worst
-    assert (worst.measured, worst.predicted) == (0, Q(1, 8))
+def one_step(bound, most_draws):
+    """Return a check of a one-step bound: at arbitrary short steps, or with drawn priority clients."""
+    if most_draws:
+        return theorems.decaying_one_step(bound, most_draws=most_draws)
+    return lambda rng: theorems.refined_steps(draw_alignment(rng, step_size=short_steps(rng)), bound)
 
 
-def changed(bound, summands, factor):
-    """The bound with some summands multiplied."""
+def theorem(bound, most_draws):
+    return theorems.against_theorem(bound, most_draws=most_draws)
 
-    def wrong(*args, **kwargs):
-        return sum(value * (factor if name in summands else 1) for name, value in bound.terms(*args, **kwargs).items())
 
-    return wrong
+def with_less_noise(bound):
+    mutant = scaled(bound, "noise", factor=Q(9, 10))
+    mutant.printed = bound.printed
+    return mutant
+
+
+ONE, DRAWN = (theorems.lemma_a6_refined, one_step, 0, 600), (theorems.equation_59, one_step, 2, 1000)
+ALL, SOME = (theorems.theorem_1, theorem, 0, 400), (theorems.theorem_a9, theorem, 2, 400)
 
 
 @pytest.mark.parametrize(
-    ("summands", "factor"),
+    ("about", "summands", "factor"),
     [
-        (["contraction"], Q(9, 10)),
-        (["noise"], Q(9, 10)),
-        pytest.param(["bias"], Q(1, 2), marks=pytest.mark.slow),
+        (ONE, ["contraction"], Q(9, 10)),
+        (ONE, ["noise"], Q(9, 10)),
+        pytest.param(ONE, ["bias"], Q(1, 2), marks=pytest.mark.slow),
         # Either of the two covers what the other one is for on small instances, but not both can go.
-        (["drift", "heterogeneity"], Q(0)),
-    ],
-)
-def test_the_one_step_inequality_needs_its_terms(summands, factor):
-    mutant = changed(fa.refined_one_step, summands, factor)
-
-    def check(rng):
-        return theorems.refined_steps(draw_alignment(rng, step_size=short_steps(rng)), mutant)
-
-    assert refuted(theorems.lemma_a6_refined, check, 600)
-
-
-@pytest.mark.parametrize(
-    ("summands", "factor"),
-    [
-        (["contraction"], Q(9, 10)),
-        (["bias"], Q(1, 2)),
+        (ONE, ["drift", "heterogeneity"], 0),
+        (DRAWN, ["contraction"], Q(9, 10)),
+        (DRAWN, ["bias"], Q(1, 2)),
         # G2 counts the noise, and 2 L Gamma the spread of the gradients at w*: one term covers for another.
-        (["sampling", "noise"], Q(0)),
-        pytest.param(["sampling", "heterogeneity"], Q(0), marks=pytest.mark.slow),
+        (DRAWN, ["sampling", "noise"], 0),
+        pytest.param(DRAWN, ["sampling", "heterogeneity"], 0, marks=pytest.mark.slow),
+        pytest.param(ALL, ["noise"], 0, marks=pytest.mark.slow),
+        (ALL, ["initial"], Q(1, 2)),
+        (ALL, ["bias"], 0),
+        (SOME, ["initial"], Q(1, 2)),
+        (SOME, ["bias"], 0),
     ],
+    ids=lambda value: value[0].key if isinstance(value, tuple) else str(value),
 )
-def test_the_one_step_inequality_with_drawn_priority_clients_needs_its_terms(summands, factor):
-    check = theorems.decaying_one_step(changed(fa.partial_one_step, summands, factor), most_draws=2)
-    assert refuted(theorems.equation_59, check, 1000)
-
-
-@pytest.mark.parametrize(
-    ("claim", "summand", "factor"),
-    [
-        pytest.param(theorems.theorem_1, "noise", Q(0), marks=pytest.mark.slow),
-        (theorems.theorem_1, "initial", Q(1, 2)),
-        (theorems.theorem_1, "bias", Q(0)),
-        (theorems.theorem_a9, "initial", Q(1, 2)),
-        (theorems.theorem_a9, "bias", Q(0)),
-    ],
-)
-def test_the_corrected_theorems_need_their_terms(claim, summand, factor):
-    mutant = changed(claim.bound, [summand], factor)
-    assert refuted(claim, theorems.against_theorem(mutant, most_draws=2 * (claim is theorems.theorem_a9)), 400)
+def test_one_step_inequalities_and_theorems_need_their_terms(about, summands, factor):
+    claim, check, most_draws, num_instances = about
+    assert refuted(claim, check(scaled(claim.bound, *summands, factor=factor), most_draws), num_instances)
 
 
 def test_uniform_draws_of_unequal_priority_clients_are_biased(monkeypatch):
@@ -123,12 +107,7 @@ def test_uniform_draws_of_unequal_priority_clients_are_biased(monkeypatch):
 @pytest.mark.parametrize(
     ("key", "home", "name", "wrong"),
     [
-        (
-            "lemma-a5",
-            fa,
-            "gradient_variance",
-            lambda honest: _with_printed(honest, changed(honest, ["noise"], Q(9, 10))),
-        ),
+        ("lemma-a5", fa, "gradient_variance", with_less_noise),
         ("threshold-zero", fa, "theta", lambda honest: lambda *a, **k: [value * Q(9, 10) for value in honest(*a, **k)]),
         ("threshold-zero", fa, "rho", lambda honest: lambda *a, **k: [value + Q(1, 10) for value in honest(*a, **k)]),
         ("priority-alone", AlignedRun, "weights", lambda _: lambda run, chosen: (Q(1, len(chosen)),) * len(chosen)),
@@ -141,11 +120,6 @@ def test_what_a_claim_is_about_cannot_change_unseen(key, home, name, wrong, monk
     monkeypatch.setattr(home, name, wrong(getattr(home, name)))
     claim = CLAIMS[f"fedalign:{key}"]
     assert refuted(claim, claim.check)
-
-
-def _with_printed(honest, mutant):
-    mutant.printed = honest.printed
-    return mutant
 
 
 def test_the_corrected_theorem_with_sums_from_one_is_refuted():

@@ -32,19 +32,6 @@ def test_every_hypothesis_has_a_counterexample_or_a_reason_why_it_is_not_needed(
     assert all(line.count(" | ") == 3 for line in lines)
 
 
-@pytest.mark.parametrize("title", HEADLINES)
-def test_print_code_and_statement_are_shown(title: str) -> None:
-    one = HEADLINES[title]
-    statement, around = page.in_coq(data.theorem_of(one))
-    assert statement.lstrip().startswith(f"Theorem {data.theorem_of(one).name}")
-    assert statement.endswith(".")
-    assert "Variables" in around
-    assert "Proof" not in around
-    code = page.in_python(one.function or one.bound.__wrapped__)
-    assert '"""' not in code
-    assert "return" in code
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("title", STATED)
 def test_a_printed_formula_has_the_value_of_the_bound(title: str) -> None:

@@ -117,22 +117,10 @@ def test_truncation_at_twice_the_tolerance_is_caught(monkeypatch: pytest.MonkeyP
     assert refuted(greedyfed.truncated_sum)
 
 
-@pytest.mark.parametrize(
-    ("key", "measured", "predicted"),
-    [
-        ("unchanged-client", Fraction(-1, 16), 0),
-        ("vanishing-values", Fraction(1), Fraction(0)),
-        ("printed-counter", Fraction(1), Fraction(2, 3)),
-        ("printed-turns", 3, 4),
-    ],
-)
-def test_errata_fail_on_the_instances_of_the_theory_page(key: str, measured: Any, predicted: Any) -> None:
-    finding = CLAIMS[f"greedyfed:{key}"].check(np.random.default_rng(0))
+def test_the_printed_counter_counts_the_last_order_only() -> None:
+    finding = CLAIMS["greedyfed:printed-counter"].check(np.random.default_rng(0))
     assert finding.holds is False
-    if key == "printed-counter":  # the worst of three clients
-        assert finding.predicted in (predicted, *shapley(GLOVES, 3))
-    else:
-        assert (finding.measured, finding.predicted) == (measured, predicted)
+    assert finding.predicted in (Fraction(2, 3), *shapley(GLOVES, 3))  # the worst of three clients
 
 
 def test_values_of_the_truncated_game_are_those_of_the_theory_page() -> None:

@@ -14,16 +14,7 @@ from fedtheory.instances.sampled_rounds import optimal_law
 from fedtheory.instances.vectors import vector
 from fedtheory.sampling import approximate_probabilities, rational_probabilities, variance
 from fedtheory.theorem.claims import Claim
-from tests.claims.refutation import broken
-
-
-def weakened(bound, summand, factor):
-    """The bound with one summand multiplied."""
-
-    def wrong(*args, **kwargs):
-        return sum(value * (factor if name == summand else 1) for name, value in bound.terms(*args, **kwargs).items())
-
-    return wrong
+from tests.claims.refutation import broken, scaled
 
 
 @pytest.mark.parametrize(
@@ -46,7 +37,7 @@ def weakened(bound, summand, factor):
     ids=lambda value: getattr(value, "key", None) or str(value),
 )
 def test_a_wrong_constant_is_caught(monkeypatch, claim: Claim, name, summand, factor) -> None:
-    wrong = weakened(getattr(ocs, name), summand, factor)
+    wrong = scaled(getattr(ocs, name), summand, factor=factor)
     monkeypatch.setattr(ocs, name, wrong)
     if hasattr(lemma1, name):
         monkeypatch.setattr(lemma1, name, wrong)

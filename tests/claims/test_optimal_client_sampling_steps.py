@@ -17,7 +17,7 @@ from fedtheory.instances.federations import RationalQuadratics, Wells
 from fedtheory.instances.sampled_rounds import SampledRound, draw_quadratic_round
 from fedtheory.sampling.cohorts import with_replacement
 from fedtheory.theorem.findings import equal_to
-from tests.claims.refutation import multiply, refuted
+from tests.claims.refutation import multiply, refuted, scaled
 
 LESS, MORE = Q(99, 100), Q(101, 100)
 
@@ -83,10 +83,7 @@ def test_a_bound_that_grows_with_gamma_is_not_between_the_extreme_cases(claim, n
     ids=lambda value: getattr(value, "key", str(value)),
 )
 def test_a_weakened_mean_over_rounds_is_refuted(claim, summand, factor, local_steps):
-    def weakened(*args, **kwargs):
-        terms = claim.bound.terms(*args, **kwargs)
-        return sum(value * (factor if name == summand else 1) for name, value in terms.items())
-
+    weakened = scaled(claim.bound, summand, factor=factor)
     assert refuted(claim, many_rounds.against_average(weakened, local_steps))
 
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
 
@@ -17,11 +16,9 @@ from fedtheory.claims._comparisons import step
 from fedtheory.claims.catalogue import known_claims
 from fedtheory.claims.power_of_choice._situations import Copies, Recursion, short_step
 from fedtheory.theorem.claims import Claim
-from fedtheory.verification.verdicts import examine
 from tests.claims.refutation import broken, refuted
 
 CLAIMS = known_claims()
-Q = Fraction
 FOLDER = Path(folder.__path__[0])
 
 # file, claim, honest text, mutant
@@ -144,62 +141,3 @@ def test_the_induction_needs_its_psi(key: str, monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(Recursion, "psi", smaller)
     assert broken(CLAIMS[f"power-of-choice:{key}"])
-
-
-def sides(name: str) -> tuple[Any, Any]:
-    """Both sides of the worst instance of a claim."""
-    worst = examine(CLAIMS[f"power-of-choice:{name}"], rng=1).worst
-    return worst.measured, worst.predicted
-
-
-def test_a_marginal_gradient_bound_is_too_small_for_what_is_selected() -> None:
-    # Four clients, two at 1 and two at -1, steps 1/2 from 0: with probability 1/3 the round selects equal ones and goes
-    # to +-1/2, else it stays. Then E|g|^2 of the selected ones is (1/3) 9/4 + 2/3, that of each client (1/3) 5/4 + 2/3.
-    selected, each = Q(1, 3) * Q(9, 4) + Q(2, 3), Q(1, 3) * Q(5, 4) + Q(2, 3)
-    assert sides("equation-20-marginal") == (Q(1, 2) * selected, Q(1, 2) * each)
-
-
-def test_noise_that_selects_or_is_shared_is_not_averaged_away() -> None:
-    # From 1 the step 1/2 goes to (1 - noise)/2, and the larger of two signs is -1 with probability 1/4. Without A_2,
-    # which is -1/4, there are A_1 = -1 and A_3 = A_4 = 1/4.
-    assert sides("equation-30-mini-batch-seen") == (Q(1, 4), 1 - 1 + Q(1, 4) + Q(1, 4))
-    # eta^2 sigma2 = 1/4, and half of it.
-    assert sides("equation-41-common-noise") == (Q(1, 4), Q(1, 8))
-
-
-def test_the_induction_fails_by_two_where_gamma_is_below_beta_mu_b() -> None:
-    # beta = 2, C = gamma = 1 from 0: eta_0^2 C = 4 against beta^2 C/(1 (1 + 1)) = 2.
-    assert sides("equation-66-any-gamma") == (4, 2)
-
-
-def test_eq_8_has_a_floor_where_eq_7_has_no_bias() -> None:
-    # C = 32 * 3 + 6/2 = 99, and 4 C/11 is 36 times eta = 1/10^6.
-    assert sides("small-steps-bias-unbiased") == (Q(36, 10**6), 0)
-
-
-def test_the_weighted_average_of_models_at_the_minimizer_leaves_it() -> None:
-    assert sides("equation-74-unbalanced") == (Q(1, 4), 0)
-
-
-def test_eq_80_loses_the_drift_of_a_single_client() -> None:
-    # After two steps the model is 1 - 0.99^2 = 0.0199 away from 0 and 0.9801 from its client: M is
-    # 4 eta^2 0.9801^2/2 - 2 eta (0.9801^2 - 1)/2, and the contraction (eta/2) 0.0199^2; eq. (80) has 6 eta^2/2.
-    near, eta = Q(9801, 10000), Q(1, 100)
-    m = 2 * eta**2 * near**2 - eta * (near**2 - 1)
-    assert sides("equation-80-single-client") == (m + eta / 2 * (1 - near) ** 2, 3 * eta**2)
-
-
-def test_the_bias_of_eq_85_is_twice_what_the_recursion_gives_at_skew_one_half() -> None:
-    assert sides("equation-85-bias") == (2, 1)
-
-
-def test_footnote_1_is_off_by_a_quarter() -> None:
-    assert sides("candidates-equal-selected") == (Q(1, 2), Q(3, 4))
-    # F(0) - F* = (0 - 1/2)^2/2.
-    assert sides("candidates-equal-selected-bias") == (Q(1, 8), 0)
-
-
-def test_a_client_that_stays_alone_is_reached_as_the_product_says() -> None:
-    # Steps 1/(t + 4) multiply the distance 1 from the center by (t + 3)/(t + 4): 3/(T + 3) is left of it.
-    error, bound = sides("availability-with-memory")
-    assert error == (1 - Q(3, 178 + 3)) ** 2 / 2 > bound

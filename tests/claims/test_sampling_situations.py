@@ -1,20 +1,10 @@
 """The instances of claims about Optimal Client Sampling include all corner cases."""
 
-from typing import Any
-
 import numpy as np
 
 from fedtheory.claims.optimal_client_sampling._situations import draw_budget, draw_norms
 from fedtheory.claims.optimal_client_sampling.lemma1 import draw_updates
-
-DRAWS = 200
-# A corner that a fifth of the draws should reach is missed by this share of 200 only once in 10^6.
-SOME, MANY = DRAWS // 20, DRAWS // 2
-
-
-def drawn(draw: Any, *args: Any) -> list[Any]:
-    rng = np.random.default_rng(31)
-    return [draw(rng, *args) for _ in range(DRAWS)]
+from tests.instances.test_draws import MANY, SOME, drawn
 
 
 def test_norms_have_zeros_and_ties_and_are_far_apart_within_one_instance() -> None:

@@ -4,13 +4,11 @@ Dividing a loose bound by 20 may not change its verdict, so its check does not d
 states this factor.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 from fedtheory.theorem.claims import Claim
 from fedtheory.theorem.findings import Finding, at_least, at_most
-from fedtheory.verification.hunts import hunt
 
 LADDER = (1.01, 1.05, 1.1, 1.2, 1.5, *(2.0**power for power in range(1, 12)))
 """The factors by which inequalities are tightened."""
@@ -31,10 +29,3 @@ def _sharper(finding: Finding, by: Fraction) -> Finding:
     sharper = base + (beyond * by if (finding.relation == ">=") == (beyond >= 0) else beyond / by)
     compare = at_least if finding.relation == ">=" else at_most
     return compare(finding.measured, sharper, instance=finding.instance, baseline=finding.baseline)
-
-
-def least_refuted_factor(claim: Claim, num_instances: int = 100, start: Sequence[float] = ()) -> float | None:
-    """Return the smallest factor of the ladder by which a hunt refutes the claim, or None if it refutes none."""
-    # The hunt prefers what strains the claim: tightening changes all ratios by one factor and not its way.
-    ratio = hunt(claim, evaluations=num_instances, start=start, small=False).worst.ratio
-    return next((factor for factor in LADDER if factor * ratio > 1), None)

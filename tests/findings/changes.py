@@ -11,7 +11,7 @@ def swapped(data: Any, dim: str, first: Any, second: Any) -> Any:
 
 
 def scaled(data: Any, name: str, factor: float, **where: Any) -> Any:
-    """Multiply a variable by a factor, or only the part with the given labels."""
+    """Multiply a variable by a factor, or only the part with the given labels, of dimensions or of other variables."""
     chosen = data[name] == data[name]
     for dim, labels in where.items():
         chosen = chosen & data[dim].isin(labels)

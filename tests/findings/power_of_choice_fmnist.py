@@ -9,10 +9,7 @@ RAND, POW_D = "rand, m = 3", "pow-d, d = 6"
 
 def fashion(data: Any, factor: float, **labels: Any) -> Any:
     """Multiply the accuracies of the runs with the given labels."""
-    chosen = data["fashion_seed"] >= 0
-    for name, label in labels.items():
-        chosen = chosen & (data[f"fashion_{name}"] == label)
-    return data.assign(fashion_accuracy=data["fashion_accuracy"].where(~chosen, factor * data["fashion_accuracy"]))
+    return scaled(data, "fashion_accuracy", factor, **{f"fashion_{name}": label for name, label in labels.items()})
 
 
 CHANGED = {

@@ -3,8 +3,6 @@
 from fedtheory.theorem import NONNEGATIVE, Paper
 from fedtheory.theorem.symbols import GRADIENT2, Symbol
 
-__all__ = ["PAPER"]
-
 PAPER = Paper(
     key="average-drift",
     title="On the Unreasonable Effectiveness of Federated Averaging with Heterogeneous Data",

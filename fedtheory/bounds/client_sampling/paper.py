@@ -3,8 +3,6 @@
 from fedtheory.theorem import NONNEGATIVE, Paper
 from fedtheory.theorem.symbols import GRADIENT2, Symbol
 
-__all__ = ["PAPER"]
-
 PAPER = Paper(
     key="client-sampling",
     title="A General Theory for Client Sampling in Federated Learning",

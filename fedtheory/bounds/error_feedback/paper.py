@@ -3,8 +3,6 @@
 from fedtheory.arithmetic.functions import maximum, square_root
 from fedtheory.theorem import EXACT_GRADIENTS, NONNEGATIVE, POSITIVE, Hypothesis, Paper, Smooth, StronglyConvex, Symbol
 
-__all__ = ["PAPER"]
-
 PAPER = Paper(
     key="error-feedback",
     title="Tight Analyses of First-Order Methods with Error Feedback",

@@ -11,8 +11,6 @@ from fedtheory.bounds._step_sizes import curvatures, for_each_step
 from fedtheory.bounds.fedavg import paper
 from fedtheory.theorem import LeftSide, states
 
-__all__ = ["decaying_step_sizes", "full_participation_gap", "with_replacement_gap", "without_replacement_gap"]
-
 _THEOREM = (*paper.FUNCTIONS, paper.NOISE, paper.GRADIENTS)
 
 

@@ -2,8 +2,6 @@
 
 from fedtheory.theorem import NONNEGATIVE, Paper, Symbol
 
-__all__ = ["FEDEXPROX", "PAPER"]
-
 PAPER = Paper(
     key="fedexp",
     title="FedExP: Speeding Up Federated Averaging via Extrapolation",

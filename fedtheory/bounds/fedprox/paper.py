@@ -5,8 +5,6 @@ from dataclasses import replace
 from fedtheory.theorem import NONNEGATIVE, POSITIVE, Hypothesis, Paper, Smooth
 from fedtheory.theorem.symbols import CURVATURE, GRADIENT2, SYMBOLS, Symbol
 
-__all__ = ["PAPER"]
-
 PAPER = Paper(
     key="fedprox",
     title="Federated Optimization in Heterogeneous Networks",

@@ -3,8 +3,6 @@
 from fedtheory.theorem import NONNEGATIVE, Paper
 from fedtheory.theorem.symbols import GRADIENT2, Symbol
 
-__all__ = ["PAPER"]
-
 PAPER = Paper(
     key="participation",
     title="A Unified Analysis of Federated Learning with Arbitrary Client Participation",

@@ -9,8 +9,6 @@ from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds.power_of_choice.paper import MEAN, PAPER, WITHOUT_GRADIENTS, short_steps
 from fedtheory.theorem import FEDTHEORY, LeftSide, states
 
-__all__ = ["one_round", "round_coefficients"]
-
 
 class RoundCoefficients(NamedTuple):
     """Coefficients of a round's bound ``distance2 * E |u - w*|^2 + objective_gap * Gamma + sigma2 * sigma^2``."""

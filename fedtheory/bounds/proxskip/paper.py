@@ -12,8 +12,6 @@ from fedtheory.theorem import (
 )
 from fedtheory.theorem.symbols import CURVATURE, GRADIENT2, SYMBOLS, Symbol
 
-__all__ = ["PAPER"]
-
 PAPER = Paper(
     key="proxskip",
     title="ProxSkip: Yes! Local Gradient Steps Provably Lead to Communication Acceleration! Finally!",

@@ -4,8 +4,6 @@ from fedtheory.arithmetic.functions import geometric, short_of_one
 from fedtheory.theorem import EXACT_GRADIENTS, NONNEGATIVE, Hypothesis, Paper, Smooth, StronglyConvex, method_is
 from fedtheory.theorem.symbols import GRADIENT2, Symbol
 
-__all__ = ["PAPER"]
-
 PAPER = Paper(
     key="scaffold",
     title="SCAFFOLD: Stochastic Controlled Averaging for Federated Learning",

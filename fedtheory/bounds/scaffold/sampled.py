@@ -10,8 +10,6 @@ from fedtheory.theorem.domains import POSITIVE
 from fedtheory.theorem.left_side import LeftSide
 from fedtheory.theorem.paper import FEDTHEORY
 
-__all__ = ["sampled_round"]
-
 
 def _second(eta, tau, L, N, m):
     """Return ``m (N - 1) (2 v + (1 - 1/tau) h L)``: what c_k adds to the distance, with v the variance of a mean."""

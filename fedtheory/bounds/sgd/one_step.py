@@ -6,8 +6,6 @@ from fedtheory.bounds.sgd import _worst_cases
 from fedtheory.bounds.sgd.paper import ASSUMES, PAPER
 from fedtheory.theorem import FEDTHEORY, LeftSide, states
 
-__all__ = ["drawn_step", "subset_step"]
-
 
 def step_with_noise(distance2, noise2, *, step_size, mu, L):
     """Return ``(k |z| + (a^2 |z|^2 + noise2)^(1/2))^2``, expanded."""

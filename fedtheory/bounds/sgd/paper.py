@@ -3,8 +3,6 @@
 from fedtheory.theorem import EXACT_GRADIENTS, NONNEGATIVE, Hypothesis, Paper, Smooth, StronglyConvex
 from fedtheory.theorem.symbols import GRADIENT2, Symbol
 
-__all__ = ["PAPER"]
-
 PAPER = Paper(
     key="sgd",
     title="PEPit: computer-assisted worst-case analyses of first-order optimization methods in Python",

@@ -3,8 +3,6 @@
 from fedtheory.theorem import NONNEGATIVE, POSITIVE, Paper
 from fedtheory.theorem.symbols import GRADIENT2, Symbol
 
-__all__ = ["PAPER"]
-
 PAPER = Paper(
     key="stationary",
     title="Tackling the Objective Inconsistency Problem in Heterogeneous Federated Optimization",
