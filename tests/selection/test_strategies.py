@@ -42,14 +42,14 @@ def agrees(measured, expected, count, copies=1):
 
 @pytest.mark.parametrize(("m", "d"), [(1, 1), (1, 4), (3, 3), (5, 5), (2, 6), (6, 6), (3, 7), (7, 7)])
 def test_power_of_choice_selects_by_its_exact_law(m, d):
-    count = 20_000
+    count = sized(20_000, 2_000)
     drawn = many_selections(PowerOfChoice(m, d).rules(WEIGHTS, count), count, seed=m + 10 * d)
     assert agrees(frequencies(drawn), power_of_choice_inclusion(WEIGHTS, LOSSES, m, d), count)
 
 
 @pytest.mark.parametrize("d", [2, 4, 7])
 def test_ties_are_broken_evenly(d):
-    count, losses = 20_000, np.array([1.0, 1.0, 1.0, 0.5, 2.0, 0.5, 0.5])
+    count, losses = sized(20_000, 2_000), np.array([1.0, 1.0, 1.0, 0.5, 2.0, 0.5, 0.5])
     drawn = many_selections(PowerOfChoice(2, d).rules(WEIGHTS, count), count, losses=losses)
     assert agrees(frequencies(drawn), power_of_choice_inclusion(WEIGHTS, losses, 2, d), count)
 
