@@ -6,7 +6,7 @@ from fractions import Fraction as Q
 from functools import cache
 from typing import Any, NamedTuple
 
-from joblib import delayed
+from joblib import Parallel, delayed
 
 from fedtheory.bounds import average_drift as ad
 from fedtheory.bounds import client_sampling as cs
@@ -21,7 +21,6 @@ from fedtheory.bounds import scaffold as sc
 from fedtheory.bounds import stationary as st
 from fedtheory.bounds.catalogue import known_bounds
 from fedtheory.theorem.bound import Bound
-from fedtheory.verification._jobs import pool
 from fedtheory.worst_case import Comparison, compare
 
 HEAD = r"""| Bound | Looseness | Case | Bound value | Worst case | $\Delta$ | $\Gamma$ | $G^2$ | $\sigma^2$ |
@@ -430,8 +429,8 @@ def printed_row(case: Case, found: Comparison) -> str:
 @cache
 def comparisons() -> list[tuple[Case, Comparison]]:
     """Return every case with its worst case, computed on all processors."""
-    with pool(os.cpu_count() or 1) as run:
-        return list(zip(CASES, run(delayed(_compared)(number) for number in range(len(CASES))), strict=True))
+    run = Parallel(os.cpu_count() or 1, inner_max_num_threads=1, backend="loky")
+    return list(zip(CASES, run(delayed(_compared)(number) for number in range(len(CASES))), strict=True))
 
 
 def _compared(number: int) -> Comparison:
