@@ -10,7 +10,7 @@ from joblib import Parallel, delayed
 
 from fedtheory.bounds import average_drift as ad
 from fedtheory.bounds import client_sampling as cs
-from fedtheory.bounds import ef21, fedexp, fedlin, fedprox, fedsplit, local_gd, participation, sgd
+from fedtheory.bounds import ef21, fedexp, fedlin, fedopt, fedprox, fedsplit, local_gd, participation, sgd
 from fedtheory.bounds import error_feedback as ef
 from fedtheory.bounds import fedalign as align
 from fedtheory.bounds import fedavg as li
@@ -67,6 +67,7 @@ REASONS: dict[Bound, str] = {
     sgd.fixed_step_distance: "its worst case has a path for each sequence of sampled clients; `drawn_step` has one",
     fedexp.one_round: "it is about measured updates; one client of curvature L with one step attains it",
     ad.fixed_step_distance: "two parabolas of almost the curvature mu come arbitrarily close to it for every horizon",
+    fedopt.mean_gradient2: "its steps are divided by roots of averages of squared coordinates of gradients",
     st.averaging_distance: "it is attained by equal clients of curvature mu or L, so its looseness is 1",
     st.normalized_round: "it is about quadratics; for small step sizes equal clients of curvature mu attain it",
     ocs.dsgd_per_client_variant: "it is false for unequal weights; its claim refutes it",
