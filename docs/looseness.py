@@ -6,11 +6,11 @@ from fractions import Fraction as Q
 from functools import cache
 from typing import Any, NamedTuple
 
-from joblib import Parallel, delayed
+import joblib
 
 from fedtheory.bounds import average_drift as ad
 from fedtheory.bounds import client_sampling as cs
-from fedtheory.bounds import ef21, fedexp, fedlin, fedopt, fedprox, fedsplit, local_gd, participation, sgd
+from fedtheory.bounds import delayed, ef21, fedexp, fedlin, fedopt, fedprox, fedsplit, local_gd, participation, sgd
 from fedtheory.bounds import error_feedback as ef
 from fedtheory.bounds import fedalign as align
 from fedtheory.bounds import fedavg as li
@@ -303,6 +303,18 @@ CASES = (
         )
         for tau in (2, 4)
     ),
+    Case(
+        delayed.fixed_step_distance,
+        r"4 rounds, $D = 1$, $\mu = \frac12$, $\eta = \frac18$",
+        {
+            "mu": Q(1, 2),
+            "L": Q(1),
+            "largest_delay": 1,
+            "step_size": Q(1, 8),
+            "num_rounds": 4,
+            "initial_distance2": Q(1),
+        },
+    ),
     Case(fedsplit.split_round, "$s = 1$", CLASS_OF_CURVATURES | {"distance2": Q(1), "step_size": Q(1)}),
     *(
         Case(
@@ -430,8 +442,8 @@ def printed_row(case: Case, found: Comparison) -> str:
 @cache
 def comparisons() -> list[tuple[Case, Comparison]]:
     """Return every case with its worst case, computed on all processors."""
-    run = Parallel(os.cpu_count() or 1, inner_max_num_threads=1, backend="loky")
-    return list(zip(CASES, run(delayed(_compared)(number) for number in range(len(CASES))), strict=True))
+    run = joblib.Parallel(os.cpu_count() or 1, inner_max_num_threads=1, backend="loky")
+    return list(zip(CASES, run(joblib.delayed(_compared)(number) for number in range(len(CASES))), strict=True))
 
 
 def _compared(number: int) -> Comparison:
