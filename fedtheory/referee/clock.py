@@ -61,7 +61,10 @@ class Clock:
                 signal.signal(signal.SIGALRM, signal.default_int_handler)
                 signal.setitimer(signal.ITIMER_REAL, max(end - self.seconds, 1e-6))
             yield
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SystemError) as error:
+            # Functions in C that ignore the interruption end with a SystemError, whose cause it is.
+            if not any(isinstance(one, KeyboardInterrupt) for one in (error, error.__cause__)):
+                raise
             self.ended = "the time was over" if self.seconds >= end else "interrupted"
         finally:
             if timed:

@@ -224,6 +224,15 @@ def test_time_that_is_over_ends_a_block_and_is_told_from_the_users_interruption(
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
+def test_an_interruption_that_a_function_in_c_ignores_ends_a_block_and_other_system_errors_do_not() -> None:
+    clock = Clock(60.0, lambda _: None)
+    with clock.limit():
+        raise SystemError from KeyboardInterrupt()
+    assert clock.ended == "interrupted"
+    with pytest.raises(SystemError), clock.limit():
+        raise SystemError from ValueError()
+
+
 def test_sections_after_an_interruption_are_missing_and_those_before_are_kept() -> None:
     def report(text: str) -> None:
         if "3 tightness" in text:
