@@ -22,7 +22,7 @@ from fedtheory.selection.laws import Fixed, KnowsItsLaw, Ranked
 __all__ = ["ErrorFloor", "error_floor"]
 
 # Relative to the objective gap. They only affect how soon the outer loop may stop.
-_PRECISION, _MOST_STEPS = 1e-12, 200
+_PRECISION, _MOST_STEPS = 1e-15, 200
 
 _MOST_VERTICES = 300
 """Largest number of vertices of the polytope; a few dozen were enough in all cases tried."""

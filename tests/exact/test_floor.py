@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
@@ -50,6 +50,8 @@ def test_the_duality_gap_closes_on_the_instance_of_the_paper(d):
 
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 7), st.integers(1, 7))
+@example(431, 2, 5)  # the frequencies need the minimizer of the largest mean loss to many digits
+@example(784, 3, 7)
 def test_the_duality_gap_closes_for_any_curvature_and_no_other_model_is_lower(seed, m, d):
     fed, strategy = full_federation(seed), PowerOfChoice(min(m, d), max(m, d))
     assert checked_gap(fed, strategy) <= 1e-12
