@@ -137,7 +137,9 @@ def test_control_c_ends_a_script_in_one_line_and_keeps_what_is_finished(tmp_path
     output, complaint = process.communicate(timeout=120)
     assert process.returncode == 130
     assert not output  # the script does not go on with half of the data
-    *announced, line = complaint.splitlines()
+    # The process in which joblib counts semaphores may warn that one is already gone.
+    lines = [text for text in complaint.splitlines() if "resource_tracker" not in text and "warnings.warn" not in text]
+    *announced, line = lines
     assert [text for text in announced if not text.startswith("a sweep runs 4000 configurations")] == []
     assert line.startswith(f"{len(parts(tmp_path))} of 4000 configurations are finished: ")
     assert line.endswith("run the sweep again to go on")
