@@ -81,28 +81,28 @@ def name_of(function: ast.expr) -> str:
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
-def room_of(name: str) -> str:
-    """Room of a dotted name; the root package is a room of its own."""
+def package_of(name: str) -> str:
+    """Return the package in which a dotted name lies; ``__init__`` stands for the root package."""
     return [*name.split("."), "__init__"][1]
 
 
 def imports_between(sources: Modules) -> Iterator[tuple[str, str, str]]:
-    """Yield (module, imported name, line of a report) of all imports of the library by another room."""
+    """Yield (module, imported name, line of a report) of all imports from one package of the library into another."""
     for module, source in sources.items():
         for line, name in imports_of(source, module):
-            if name.split(".")[0] == "fedtheory" and room_of(name) != room_of(module):
+            if name.split(".")[0] == "fedtheory" and package_of(name) != package_of(module):
                 yield module, name, f"{module}:{line} imports {name}"
 
 
 def upward_imports(sources: Modules) -> list[str]:
-    """Name imports from a higher floor; the root package is the roof."""
+    """List imports from a higher layer; the root package is above all others."""
     found = imports_between(sources)
-    return [told for module, name, told in found if FLOORS.get(room_of(name), FLOORS["__init__"]) > floor(module)]
+    return [told for module, name, told in found if FLOORS.get(package_of(name), FLOORS["__init__"]) > floor(module)]
 
 
 def mutual_imports(sources: Modules) -> list[str]:
-    """Name imports between two rooms that look at each other: one of the two ways has to go."""
-    found = [(room_of(module), room_of(name), told) for module, name, told in imports_between(sources)]
+    """List imports between two packages that import each other; one direction must be removed."""
+    found = [(package_of(module), package_of(name), told) for module, name, told in imports_between(sources)]
     ways = {(one, other) for one, other, _ in found}
     return [told for one, other, told in found if (other, one) in ways]
 
@@ -114,7 +114,7 @@ def private_modules(sources: Modules) -> list[str]:
 
 
 def claims_on_claims(sources: Modules) -> list[str]:
-    """Name imports between claims: what several of them need stands in a module of its own, with an underscore."""
+    """List imports between modules of claims; code that several of them need belongs to a module with an underscore."""
     claims = {module: source for module, source in sources.items() if module.startswith("fedtheory.claims.")}
     return [
         f"{module}:{line} imports {name}"

@@ -29,7 +29,9 @@ PAPER = Paper(
 )
 
 _METHOD = Hypothesis("updates are delayed", of_run=method_is("Delayed"))
-_SHORT = Hypothesis("step_size (L + mu) <= 2", lambda step_size, L, mu: (step_size * (L + mu), "<=", 2))
+_SHORT = Hypothesis(
+    "step_size (L + mu) <= 2", lambda step_size, L, mu: (step_size * (L + mu), "<=", 2), rtol=4 * 2.0**-52
+)
 _SMALL_DELAYS = Hypothesis(
     "largest_delay step_size L^2 < mu",
     lambda largest_delay, step_size, L, mu: (largest_delay * step_size * L**2, "<", mu),

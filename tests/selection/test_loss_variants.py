@@ -27,7 +27,7 @@ def two_round_law(first_losses, remembered):
     return law
 
 
-def pairs(strategy, count=2000):
+def pairs(strategy, count=8000):
     run = ft.fedavg(
         FED, strategy, num_rounds=2, step_size=1e-3, initial=[0.5], num_replicates=count, record=("models",)
     )
@@ -39,7 +39,7 @@ def pairs(strategy, count=2000):
     return law
 
 
-def agree(measured, law, count=2000):
+def agree(measured, law, count=8000):
     return bool((np.abs(measured - law) <= 5 * np.sqrt(law * (1 - law) / count) + 1e-12).all())
 
 

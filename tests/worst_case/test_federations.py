@@ -88,9 +88,9 @@ def control_variates(p: Problem, clients: list[Any], mean: Callable[[list[Any]],
 
 def test_what_clients_keep_between_their_rounds_is_as_bad_for_representatives_as_client_by_client() -> None:
     p = Problem()
-    alike = p.clients(2, **CLASS)
-    best = alike.minimizer(p.origin, objective_gap=Q(1, 2))
-    p.maximize((control_variates(p, [alike], lambda one: alike.mean(one[0]), begun(p, best)) - best).square)
+    group = p.clients(2, **CLASS)
+    best = group.minimizer(p.origin, objective_gap=Q(1, 2))
+    p.maximize((control_variates(p, [group], lambda one: group.mean(one[0]), begun(p, best)) - best).square)
     lower, upper = p.solve().enclosure
     q = Problem()
     each = [q.function(**CLASS) for _ in range(2)]

@@ -14,6 +14,7 @@ _ONE = Hypothesis(
 _SHORT = Hypothesis(
     "step_size <= 2/((1 + compression_error) L)",
     lambda step_size, compression_error, L: (step_size, "<=", 2 / ((1 + compression_error) * L)),
+    rtol=8 * 2.0**-52,
 )
 
 

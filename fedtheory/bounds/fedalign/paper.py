@@ -101,6 +101,8 @@ PARTIAL = (Scheme("loss matching, priority drawn with replacement", "renormalize
 ANY_STEP = ("local_steps",)
 
 
+_ROUNDING = 8 * float(np.finfo(np.float64).eps)
+
 _CLIENTS = "every F_k, also of non-priority clients,"
 CURVATURE = (Smooth(of=_CLIENTS, source="Assumption 1"), StronglyConvex(of=_CLIENTS, source="Assumption 2"))
 NOISE = Noise(across="independent across clients given the past and the round's indicators", source="Assumption 3")
@@ -116,13 +118,13 @@ PRIORITY_DRAWS = Hypothesis(
     of_run=selected_by(PARTIAL[0].selection),
 )
 WEIGHTS = AggregationWeights(of="renormalized weights p'_k I_k")
-SHORT_STEPS = Hypothesis("step_size <= 1/(4 L)", lambda step_size, L: (step_size, "<=", 1 / (4 * L)))
-ALIGNMENT = Hypothesis("theta <= 1", lambda theta: (theta, "<=", 1))
-PRIORITY_WEIGHT = Hypothesis("priority_weight <= 1", lambda priority_weight: (priority_weight, "<=", 1))
+SHORT_STEPS = Hypothesis("step_size <= 1/(4 L)", lambda step_size, L: (step_size, "<=", 1 / (4 * L)), rtol=_ROUNDING)
+ALIGNMENT = Hypothesis("theta <= 1", lambda theta: (theta, "<=", 1), rtol=_ROUNDING)
+PRIORITY_WEIGHT = Hypothesis("priority_weight <= 1", lambda priority_weight: (priority_weight, "<=", 1), rtol=_ROUNDING)
 PRIORITY_WEIGHTS = Hypothesis(
-    "priority_weights <= 1", lambda priority_weights: (max(priority_weights, default=0), "<=", 1)
+    "priority_weights <= 1", lambda priority_weights: (max(priority_weights, default=0), "<=", 1), rtol=_ROUNDING
 )
-SQUARED_WEIGHTS = Hypothesis("squared_weights <= 1", lambda squared_weights: (squared_weights, "<=", 1))
+SQUARED_WEIGHTS = Hypothesis("squared_weights <= 1", lambda squared_weights: (squared_weights, "<=", 1), rtol=_ROUNDING)
 
 THEOREM = (*CURVATURE, NOISE, GRADIENTS, FROZEN_INDICATORS, ALIGNMENT)
 

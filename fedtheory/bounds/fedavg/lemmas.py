@@ -4,7 +4,9 @@ from fedtheory.bounds import fedavg
 from fedtheory.bounds.fedavg import paper
 from fedtheory.theorem import Hypothesis, LeftSide, states
 
-_SHORT_STEPS = Hypothesis("step_size <= 1/(4 L)", lambda step_size, L: (step_size, "<=", 1 / (4 * L)))
+_SHORT_STEPS = Hypothesis(
+    "step_size <= 1/(4 L)", lambda step_size, L: (step_size, "<=", 1 / (4 * L)), rtol=4 * 2.0**-52
+)
 
 
 @states(

@@ -87,7 +87,7 @@ def _differing_weights(run):
 BALANCED = Hypothesis("all p_k are equal", of_run=_differing_weights)
 MEAN = AggregationWeights()
 SEVERAL_CLIENTS = Hypothesis("num_clients >= 2", lambda num_clients: (num_clients, ">=", 2))
-SHORT_STEPS = Hypothesis("step_size <= 1/L", lambda step_size, L: (step_size, "<=", 1 / L))
+SHORT_STEPS = Hypothesis("step_size <= 1/L", lambda step_size, L: (step_size, "<=", 1 / L), rtol=4 * 2.0**-52)
 
 
 def delay(*, mu, L, local_steps):

@@ -8,12 +8,15 @@ from fedtheory.bounds.sgd.paper import CONVERGENT_STEPS
 from fedtheory.theorem import EXACT_GRADIENTS, FEDTHEORY, Convex, Hypothesis, LeftSide, Smooth, states
 
 _JENSEN = Hypothesis(
-    "mean_update2 <= update2, by Jensen's inequality", lambda mean_update2, update2: (mean_update2, "<=", update2)
+    "mean_update2 <= update2, by Jensen's inequality",
+    lambda mean_update2, update2: (mean_update2, "<=", update2),
+    rtol=8 * 2.0**-52,
 )
 
 _NEAR = Hypothesis(
     "update2 <= 4 distance2, since no step of a client increases its distance from w*",
     lambda update2, distance2: (update2, "<=", 4 * distance2),
+    rtol=8 * 2.0**-52,
 )
 
 

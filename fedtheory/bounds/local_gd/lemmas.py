@@ -7,8 +7,8 @@ from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, states
 
 _STEP = LeftSide("squared distance", "|w_bar_+ - w*|^2", after="step")
 _DRIFT = LeftSide("drift", "sum_t sum_k p_k |w_k_t - w_bar_t|^2", model="clients", after="round")
-_QUARTER = Hypothesis("step_size <= 1/(4 L)", lambda step_size, L: (step_size, "<=", 1 / (4 * L)))
-_STABLE = Hypothesis("step_size <= 2/L", lambda step_size, L: (step_size, "<=", 2 / L))
+_QUARTER = Hypothesis("step_size <= 1/(4 L)", lambda step_size, L: (step_size, "<=", 1 / (4 * L)), rtol=4 * 2.0**-52)
+_STABLE = Hypothesis("step_size <= 2/L", lambda step_size, L: (step_size, "<=", 2 / L), rtol=4 * 2.0**-52)
 
 
 @states(

@@ -29,5 +29,7 @@ PAPER = Paper(
 
 ASSUMES = (Smooth(), Convex(of="F_k"), EXACT_GRADIENTS)
 SHORT_ROUNDS = Hypothesis(
-    "step_size <= 1/(4 local_steps L)", lambda step_size, local_steps, L: (4 * step_size * local_steps * L, "<=", 1)
+    "step_size <= 1/(4 local_steps L)",
+    lambda step_size, local_steps, L: (4 * step_size * local_steps * L, "<=", 1),
+    rtol=4 * 2.0**-52,
 )

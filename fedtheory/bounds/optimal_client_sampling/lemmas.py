@@ -162,7 +162,10 @@ def client_drift(mean_gradient2, *, step_size, server_step_size, local_steps, L,
     """
     R = local_steps
     scale = 7 * (R - 1) * (step_size / server_step_size) ** 2 / (8 * R)
-    return {"gradients": scale * 2 * (R + relative_noise) * mean_gradient2 / R, "noise": scale * sigma2 / R}
+    return {
+        "gradients": scale * 2 * (R + relative_noise) * mean_gradient2 / R,
+        "noise": scale * sigma2 / R,
+    }
 
 
 @states(

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 from fedtheory.theorem import (
     NONNEGATIVE,
     POSITIVE,
@@ -108,8 +110,8 @@ SCHEMES = (Scheme("independent", "inverse probability"), Scheme("all", "weighted
 # In theorems about local steps, step_size is eta = R eta_l eta_g.
 WHOLE_MOVE = {"step_size": POSITIVE._replace(of_run="whole_move")}
 
-# Relative rounding error of the sum of the weights.
-_SUMMED = 1e-12
+# Relative rounding errors of a step size computed from the constants, and of the sum of the weights.
+ROUNDING, _SUMMED = 8 * float(np.finfo(np.float64).eps), 1e-12
 
 SMOOTH = Smooth(of="every f_i")
 STRONGLY_CONVEX = StronglyConvex(of="f")
@@ -130,16 +132,18 @@ SIMILAR_CLIENTS = Hypothesis(
     "sum_i w_i |grad f_i - grad f|^2 <= dissimilarity for every model (Assumption 9)",
     of_run=lambda run: run.contradiction("dissimilarity", ">="),
 )
-GAMMA_AT_MOST_ONE = Hypothesis("gamma <= 1", lambda gamma: (gamma, "<=", 1))
+GAMMA_AT_MOST_ONE = Hypothesis("gamma <= 1", lambda gamma: (gamma, "<=", 1), rtol=ROUNDING)
 INVERSE_GAMMA = (
-    Hypothesis("smallest_gamma <= 1", lambda smallest_gamma: (smallest_gamma, "<=", 1)),
+    Hypothesis("smallest_gamma <= 1", lambda smallest_gamma: (smallest_gamma, "<=", 1), rtol=ROUNDING),
     Hypothesis(
         "mean_inverse_gamma >= 1 (it is the mean of 1/gamma, not of gamma)",
         lambda mean_inverse_gamma: (mean_inverse_gamma, ">=", 1),
+        rtol=ROUNDING,
     ),
     Hypothesis(
         "mean_inverse_gamma <= 1/smallest_gamma",
         lambda mean_inverse_gamma, smallest_gamma: (mean_inverse_gamma, "<=", 1 / smallest_gamma),
+        rtol=ROUNDING,
     ),
 )
 WEIGHTS = (
@@ -153,7 +157,7 @@ WEIGHTS = (
         lambda max_weight, sum_squared_weights: (sum_squared_weights, "<=", max_weight),
         rtol=_SUMMED,
     ),
-    Hypothesis("max_weight <= 1", lambda max_weight: (max_weight, "<=", 1)),
+    Hypothesis("max_weight <= 1", lambda max_weight: (max_weight, "<=", 1), rtol=ROUNDING),
 )
 
 SHORT_DSGD_STEPS = Hypothesis(
@@ -163,6 +167,7 @@ SHORT_DSGD_STEPS = Hypothesis(
         "<=",
         smallest_gamma / ((1 + max_weight * relative_noise) * L),
     ),
+    rtol=ROUNDING,
 )
 
 _SERVER_AT_LEAST_ONE = Hypothesis("server_step_size >= 1", lambda server_step_size: (server_step_size, ">=", 1))
@@ -173,6 +178,7 @@ _LOCAL_STEPS_SHORT = Hypothesis(
         "<=",
         1 / (8 * L * (2 + relative_noise / local_steps)),
     ),
+    rtol=ROUNDING,
 )
 
 
@@ -182,6 +188,7 @@ def _sampling_limit(gamma: str, remark: str = "") -> Hypothesis:
         f"step_size <= {gamma}/(8 L (1 + max_weight M/R)){remark}",
         lambda eta, gamma, L, W, M, R: (eta, "<=", gamma / (8 * L * (1 + W * M / R))),
         ("step_size", gamma, "L", "max_weight", "relative_noise", "local_steps"),
+        rtol=ROUNDING,
     )
 
 
@@ -190,6 +197,7 @@ FEDAVG_STEPS = (
     Hypothesis(
         "server_step_size^2 >= gamma/sum_squared_weights",
         lambda server_step_size, gamma, sum_squared_weights: (server_step_size**2, ">=", gamma / sum_squared_weights),
+        rtol=ROUNDING,
     ),
     _LOCAL_STEPS_SHORT,
     _sampling_limit("gamma"),
@@ -199,6 +207,7 @@ FEDAVG_STEPS_FOR_ALL_ROUNDS = (
     Hypothesis(
         "server_step_size^2 >= 1/sum_squared_weights (since gamma may be 1)",
         lambda server_step_size, sum_squared_weights: (server_step_size**2, ">=", 1 / sum_squared_weights),
+        rtol=ROUNDING,
     ),
     _LOCAL_STEPS_SHORT,
     _sampling_limit("smallest_gamma", "; smallest_gamma is a lower bound in every round"),

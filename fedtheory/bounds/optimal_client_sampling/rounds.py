@@ -21,7 +21,7 @@ _FULL = (
     paper.SMOOTH,
     paper.STRONGLY_CONVEX,
     Noise(across="uncorrelated across clients", source="Assumption 7 with M = 0"),
-    Hypothesis("step_size <= 1/L", lambda step_size, L: (step_size, "<=", 1 / L)),
+    Hypothesis("step_size <= 1/L", lambda step_size, L: (step_size, "<=", 1 / L), rtol=paper.ROUNDING),
 )
 _FULL_PARTICIPATION = (Scheme("all", "weighted"),)
 
@@ -68,7 +68,10 @@ def dsgd_contraction(
     # beta_1 E[1/gamma] - beta_2, written so that 2 L W Z_bar (E[1/gamma] - 1) does not cancel
     excess = relative_noise * mean_inverse_gamma + (mean_inverse_gamma - 1)
     offset = 2 * L * W * objective_gap * excess + sigma2 * S2 * mean_inverse_gamma
-    return {"contraction": (1 - mu * eta) * distance2, "noise": eta**2 * offset}
+    return {
+        "contraction": (1 - mu * eta) * distance2,
+        "noise": eta**2 * offset,
+    }
 
 
 @states(
@@ -245,7 +248,10 @@ def full_participation(distance2, *, step_size, mu, L, sum_squared_weights, sigm
     >>> full_participation(8, step_size=0.5, mu=1, L=1, sum_squared_weights=0.5, sigma2=4)
     4.5
     """
-    return {"contraction": (1 - mu * step_size) * distance2, "noise": step_size**2 * sigma2 * sum_squared_weights}
+    return {
+        "contraction": (1 - mu * step_size) * distance2,
+        "noise": step_size**2 * sigma2 * sum_squared_weights,
+    }
 
 
 @states(

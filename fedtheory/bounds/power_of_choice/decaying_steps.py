@@ -10,6 +10,7 @@ from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, states
 _SHORT_ROUNDS = Hypothesis(
     "local_steps <= 4 L/mu + 1 (so that step sizes at most halve within a round)",
     lambda local_steps, L, mu: (local_steps, "<=", 4 * L / mu + 1),
+    rtol=paper.ROUNDING,
 )
 
 

@@ -9,6 +9,7 @@ from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, states
 _CONTRACTION = Hypothesis(
     "step_size <= 1/(2 mu (1 + 3 rho_bar/8))",
     lambda step_size, mu, rho_bar: (step_size, "<=", 4 / (mu * (8 + 3 * rho_bar))),
+    rtol=paper.ROUNDING,
 )
 
 

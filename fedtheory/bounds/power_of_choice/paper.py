@@ -3,6 +3,8 @@
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
+
 from fedtheory._support.validate import nonnegative
 from fedtheory.theorem import (
     NONNEGATIVE,
@@ -83,6 +85,9 @@ WEIGHTED = (Scheme("any", "mean"), Scheme("all", "weighted"))
 ANY_STEP = ("local_steps",)
 
 
+# Relative rounding error of a step size computed from L in two or three operations.
+ROUNDING = 4 * float(np.finfo(np.float64).eps)
+
 _CURVATURE = (Smooth(source="Assumption 3.1"), StronglyConvex(source="Assumption 3.2"))
 _NOISE = Noise(source="Assumption 3.3")
 _MEAN_NOISE = Noise(variance="sigma2 (an average over the active clients suffices)", source="Assumption 3.3")
@@ -108,8 +113,9 @@ ORDERED_DIAGONAL = Hypothesis(
 _FEASIBLE_SKEW = Hypothesis(
     "rho_diagonal <= L/mu (the infimum over all models satisfies this; smaller values are allowed)",
     lambda rho_diagonal, L, mu: (rho_diagonal, "<=", L / mu),
+    rtol=ROUNDING,
 )
-UNIT_SQUARES = Hypothesis("squared_weights <= 1", lambda squared_weights: (squared_weights, "<=", 1))
+UNIT_SQUARES = Hypothesis("squared_weights <= 1", lambda squared_weights: (squared_weights, "<=", 1), rtol=ROUNDING)
 
 PRINTED = (*_CURVATURE, _NOISE, MARGINAL_GRADIENTS, _MARKOV_SELECTION, ORDERED_SKEWS)
 _SKEWS = (_NONNEGATIVE_DIAGONAL, ORDERED_DIAGONAL, _FEASIBLE_SKEW)
@@ -125,4 +131,5 @@ def short_steps(factor: int = 4) -> Hypothesis:
     return Hypothesis(
         f"step_size <= 1/({factor} L)" if factor > 1 else "step_size <= 1/L",
         lambda step_size, L: (step_size, "<=", 1 / (factor * L)),
+        rtol=ROUNDING,
     )

@@ -9,6 +9,7 @@ _CONTRACTS_AS_PRINTED, _CONTRACTS = (
         f"step_size <= 1/(mu (1 + 3 {rho}/8)) (implied by step_size <= 1/(4 L) and {rho} <= L/mu)",
         lambda step_size, mu, rho: (step_size, "<=", 8 / (mu * (8 + 3 * rho))),
         ("step_size", "mu", rho),
+        rtol=paper.ROUNDING,
     )
     for rho in ("rho_bar", "rho_diagonal")
 )

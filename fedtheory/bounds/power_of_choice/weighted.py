@@ -23,7 +23,9 @@ _NOT_VACUOUS = Hypothesis(
 _SEVERAL = Hypothesis(
     "num_selected >= 2 (eq. (85) has no drift for a single client)", lambda num_selected: (num_selected, ">=", 2)
 )
-_FEASIBLE = Hypothesis("rho_bar <= L/mu (the infimum satisfies this)", lambda rho_bar, L, mu: (rho_bar, "<=", L / mu))
+_FEASIBLE = Hypothesis(
+    "rho_bar <= L/mu (the infimum satisfies this)", lambda rho_bar, L, mu: (rho_bar, "<=", L / mu), rtol=paper.ROUNDING
+)
 
 
 def weighted_step_sizes(num_steps: int, *, mu: float, L: float, num_selected: int) -> Array:

@@ -20,7 +20,9 @@ from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, states
 
 _SHORTER_STEPS = Hypothesis("step_size < 1/L (at 1/L theta is 0)", lambda step_size, L: (step_size, "<", 1 / L))
 _LATE = Hypothesis(
-    "gamma >= 2 local_steps L/mu", lambda gamma, local_steps, L, mu: (gamma, ">=", 2 * local_steps * L / mu)
+    "gamma >= 2 local_steps L/mu",
+    lambda gamma, local_steps, L, mu: (gamma, ">=", 2 * local_steps * L / mu),
+    rtol=paper.ROUNDING,
 )
 
 

@@ -7,7 +7,9 @@ from fedtheory.bounds.scaffold.paper import CONTROL, PAPER
 from fedtheory.theorem import FEDTHEORY, Hypothesis, LeftSide, states
 
 SHORT_ROUNDS = Hypothesis(
-    "step_size local_steps L <= 1", lambda step_size, local_steps, L: (step_size * local_steps * L, "<=", 1)
+    "step_size local_steps L <= 1",
+    lambda step_size, local_steps, L: (step_size * local_steps * L, "<=", 1),
+    rtol=4 * 2.0**-52,
 )
 
 

@@ -14,6 +14,7 @@ _SHORT_ROUNDS = Hypothesis(
 _MEAN = Hypothesis(
     "effective_steps <= local_steps, since it is a mean of numbers of which local_steps is the largest",
     lambda effective_steps, local_steps: (effective_steps, "<=", local_steps),
+    rtol=4 * 2.0**-52,
 )
 
 
